@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "plan.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "color.h"
+#include "geometry.h"
+
+namespace cudawarp {
+namespace {
+
+constexpr double kOne = 4294967296.0;      // of Q32
+constexpr int64_t kOneFixed = int64_t{1} << 32;
+constexpr double kFarAway = 1 << 29;       // pixels; further out there is nothing left to see
+
+int64_t to_fixed(double v, double limit = kFarAway) {
+  return static_cast<int64_t>(std::llround(std::clamp(v, -limit, limit) * kOne));
+}
+
+Outside outside_of(const WarpParams& p) {
+  switch (p.border) {
+    case Border::replicate:
+      return Outside::replicate;
+    case Border::mirror:
+      return Outside::mirror;
+    case Border::mirror_101:
+      return Outside::mirror_101;
+    case Border::wrap:
+      return Outside::wrap;
+    case Border::constant:
+    case Border::transparent:
+      break;
+  }
+  return p.edge_antialias ? Outside::blend : Outside::border_taps;
+}
+
+PipeId pipe_of(const FormatInfo& src, const FormatInfo& dst, int plane) {
+  const int load = src.plane[plane].bytes, store = dst.plane[plane].bytes;
+  if (load == 1) return PipeId::one;
+  if (load == 2) return PipeId::two;
+  const bool alpha = src.has_alpha() || dst.has_alpha();
+  if (load == 3) return store == 3 ? PipeId::rgb_to_rgb : alpha ? PipeId::rgb_to_rgba : PipeId::rgb_to_rgbx;
+  if (store == 3) return alpha ? PipeId::rgba_to_rgb : PipeId::rgbx_to_rgb;
+  return alpha ? PipeId::rgba_to_rgba : PipeId::rgbx_to_rgbx;
+}
+
+// The place of a component in a canonical word.
+int canonical_byte(Component c) { return c == Component::padding ? 3 : static_cast<int>(c); }
+
+void set_formats(PlanePlan& p, const FormatInfo& src, const FormatInfo& dst, int plane) {
+  constexpr uint32_t kInOrder = 0x3210, kOpaque = 0xff000000;
+  p.pipe = pipe_of(src, dst, plane);
+  p.load_select = p.store_select = kInOrder;
+  p.load_or = p.store_or = 0;
+  const PlaneFormat &from = src.plane[plane], &to = dst.plane[plane];
+  if (from.bytes < 3) return;
+  for (int at = 0; at < from.bytes; ++at) {
+    const int nibble = 4 * canonical_byte(from.components[at]);
+    p.load_select = (p.load_select & ~(0xfu << nibble)) | static_cast<uint32_t>(at) << nibble;
+  }
+  for (int at = 0; at < to.bytes; ++at) {
+    const uint32_t byte = canonical_byte(to.components[at]);
+    p.store_select = (p.store_select & ~(0xfu << (4 * at))) | byte << (4 * at);
+  }
+  const bool padding_carried = src.has(Component::padding) && dst.has(Component::padding);
+  if (!src.has_alpha() && !padding_carried) p.load_or = kOpaque;
+  if (!dst.has_alpha() && !padding_carried) p.store_or = kOpaque;
+}
+
+void set_border(PlanePlan& p, const WarpParams& params, const FrameDesc& dst, int plane) {
+  const FormatInfo& f = info(dst.format);
+  const PlaneFormat& stored = f.plane[plane];
+  const bool transparent = params.border == Border::transparent;
+  const BorderColor color = border_color(params.border_color, dst);
+  const bool alpha_pipe = p.pipe == PipeId::rgb_to_rgba || p.pipe == PipeId::rgba_to_rgb ||
+                          p.pipe == PipeId::rgba_to_rgba;
+  // Alpha in 0..255; a format without alpha has an opaque border.
+  const int alpha = transparent ? 0 : f.has_alpha() ? color.alpha : 255;
+  p.border_word = 0;
+  for (int k = 0; k < 4; ++k) p.border[k] = 0;
+  if (stored.bytes < 3) {  // as stored
+    for (int k = 0; k < stored.bytes; ++k) {
+      const int value = color.component[static_cast<int>(stored.components[k])];
+      p.border[k] = static_cast<float>(value);
+      p.border_word |= static_cast<uint32_t>(value) << (8 * k);
+    }
+    return;
+  }
+  for (int k = 0; k < 3; ++k) {
+    p.border[k] = static_cast<float>(color.component[k]) * (alpha_pipe ? alpha : 1);
+    p.border_word |= static_cast<uint32_t>(color.component[k]) << (8 * k);
+  }
+  p.border[3] = static_cast<float>(alpha);
+  p.border_word |= static_cast<uint32_t>(alpha) << 24;
+  if (alpha == 0) p.border_word = 0;
+}
+
+// A row of a map as fixed point, every value of it within +-2^30 over `w` x `h` pixels. Maps that leave that range
+// shrink the whole source to less than a pixel, or move it millions of frames away: nothing visible depends on the
+// values that are clamped here.
+struct Row {
+  int64_t at_first, per_i, per_j;
+};
+Row fixed_row(double per_i, double per_j, double t, int w, int h) {
+  const double i = std::clamp(per_i, -kFarAway / 2 / w, kFarAway / 2 / w);
+  const double j = std::clamp(per_j, -kFarAway / 2 / h, kFarAway / 2 / h);
+  return {to_fixed(t + (per_i + per_j) / 2), to_fixed(i), to_fixed(j)};
+}
+
+void set_coordinates(PlanePlan& p, const Affine& src_from_dst) {
+  const Row x = fixed_row(src_from_dst.a, src_from_dst.b, src_from_dst.tx, p.dst_w, p.dst_h);
+  const Row y = fixed_row(src_from_dst.c, src_from_dst.d, src_from_dst.ty, p.dst_w, p.dst_h);
+  p.x0 = x.at_first, p.x_per_i = x.per_i, p.x_per_j = x.per_j;
+  p.y0 = y.at_first, p.y_per_i = y.per_i, p.y_per_j = y.per_j;
+}
+
+// Whether no output pixel sees this edge of the picture, because it lies on or beyond a side of the output frame.
+bool edge_unseen(Point p, Point q, const FrameDesc& dst) {
+  constexpr double kSlack = 1e-6;
+  return std::max(p.x, q.x) <= kSlack || std::min(p.x, q.x) >= dst.width - kSlack ||
+         std::max(p.y, q.y) <= kSlack || std::min(p.y, q.y) >= dst.height - kSlack;
+}
+
+// The picture's edges in the plane. Coverage is that of whole blocks of luma pixels, wherever the chroma sample sits
+// in its block: the picture is the luma frame, seen through unsited coordinates; `shift` leads from those to the
+// coordinates that are sampled.
+void set_edges(PlanePlan& p, const Affine& src_from_dst, const WarpPlan& plan, int plane) {
+  const PlaneFormat &from = info(plan.src.format).plane[plane], &to = info(plan.dst.format).plane[plane];
+  const double fx = 1 << from.shift_x, fy = 1 << from.shift_y;
+  const Affine unsited = Affine::scaling(1 / fx, 1 / fy) * plan.src_from_dst *
+                         Affine::scaling(1 << to.shift_x, 1 << to.shift_y);
+  const Point shift{src_from_dst.tx - unsited.tx, src_from_dst.ty - unsited.ty};
+  const double w = plan.src.width, h = plan.src.height;
+  const Point corner[4] = {plan.dst_from_src({0, 0}), plan.dst_from_src({w, 0}), plan.dst_from_src({w, h}),
+                           plan.dst_from_src({0, h})};
+  const auto edge = [&](int from_corner, int to_corner, double at, double unseen) {
+    return to_fixed(edge_unseen(corner[from_corner], corner[to_corner], plan.dst) ? unseen : at);
+  };
+  p.edge_left = edge(3, 0, shift.x, -kFarAway);
+  p.edge_right = edge(1, 2, w / fx + shift.x, kFarAway);
+  p.edge_top = edge(0, 1, shift.y, -kFarAway);
+  p.edge_bottom = edge(2, 3, h / fy + shift.y, kFarAway);
+
+  const double source_per_output_x = std::hypot(src_from_dst.a, src_from_dst.b);
+  const double source_per_output_y = std::hypot(src_from_dst.c, src_from_dst.d);
+  p.ramp_x = static_cast<float>(1 / source_per_output_x);
+  p.ramp_y = static_cast<float>(1 / source_per_output_y);
+  const int64_t half_x = to_fixed(source_per_output_x / 2), half_y = to_fixed(source_per_output_y / 2);
+  p.inner_left = p.edge_left + half_x, p.inner_right = p.edge_right - half_x;
+  p.inner_top = p.edge_top + half_y, p.inner_bottom = p.edge_bottom - half_y;
+}
+
+bool is_copy(const PlanePlan& p) {
+  const auto unit = [](int64_t v) { return v == kOneFixed || v == -kOneFixed; };
+  const bool upright = unit(p.x_per_i) && p.x_per_j == 0 && p.y_per_i == 0 && unit(p.y_per_j);
+  const bool turned = p.x_per_i == 0 && unit(p.x_per_j) && unit(p.y_per_i) && p.y_per_j == 0;
+  const auto centred = [](int64_t v) { return (v & (kOneFixed - 1)) == kHalfPixel; };
+  return (upright || turned) && centred(p.x0) && centred(p.y0);
+}
+
+bool is_identity(const PlanePlan& p) {
+  return p.x0 == kHalfPixel && p.y0 == kHalfPixel && p.x_per_i == kOneFixed && p.x_per_j == 0 && p.y_per_i == 0 &&
+         p.y_per_j == kOneFixed && p.src_w == p.dst_w && p.src_h == p.dst_h;
+}
+
+Status check_frame(const FrameDesc& f, const char* which) {
+  if (f.width >= 1 && f.width <= kMaxSide && f.height >= 1 && f.height <= kMaxSide) return std::nullopt;
+  return Error{"the " + std::string(which) + " would be " + std::to_string(f.width) + "x" +
+               std::to_string(f.height) + "; each side must be 1 to " + std::to_string(kMaxSide)};
+}
+
+}  // namespace
+
+Status check(const WarpParams& params) {
+  const FrameDesc unit{.width = 1, .height = 1};
+  WarpParams p = params;
+  p.framing = Framing::none;
+  if (dst_from_src(p, unit, unit)) return std::nullopt;
+  if (params.matrix) return Error{"the matrix is singular or not finite"};
+  return Error{"scale and shear give a singular or infinite map"};
+}
+
+Expected<WarpPlan> make_plan(const WarpParams& params, const FrameDesc& src, const FrameDesc& dst) {
+  if (auto bad = check_frame(src, "input")) return *bad;
+  if (auto bad = check_frame(dst, "output")) return *bad;
+  const FormatInfo &from = info(src.format), &to = info(dst.format);
+  if (!convertible(src.format, dst.format))
+    return Error{"cannot turn " + std::string(from.name) + " into " + std::string(to.name)};
+  if (params.border == Border::transparent && !to.has_alpha())
+    return Error{"border-mode=transparent needs an output format with alpha, and " + std::string(to.name) +
+                 " has none"};
+  const auto forward = dst_from_src(params, src, dst);
+  if (!forward) return Error{"the map from source to output is singular or not finite"};
+
+  WarpPlan plan{};
+  plan.src = src;
+  plan.dst = dst;
+  plan.dst_from_src = *forward;
+  plan.src_from_dst = *forward->inverse();
+  plan.precision = params.precision;
+  plan.planes = from.planes;
+  bool copy = true, identity = src == dst;
+  for (int k = 0; k < plan.planes; ++k) {
+    PlanePlan& p = plan.plane[k];
+    p.src_w = from.plane_width(k, src.width), p.src_h = from.plane_height(k, src.height);
+    p.dst_w = to.plane_width(k, dst.width), p.dst_h = to.plane_height(k, dst.height);
+    const Affine src_from_dst =
+        *luma_from_plane(src, k).inverse() * plan.src_from_dst * luma_from_plane(dst, k);
+    p.outside = outside_of(params);
+    set_coordinates(p, src_from_dst);
+    set_edges(p, src_from_dst, plan, k);
+    set_formats(p, from, to, k);
+    set_border(p, params, dst, k);
+    copy = copy && is_copy(p);
+    identity = identity && is_identity(p);
+  }
+  plan.interpolation = copy ? Interpolation::nearest : params.interpolation;
+  plan.identity = identity;
+  return plan;
+}
+
+}  // namespace cudawarp

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+
+#include "affine.h"
+#include "format.h"
+#include "plane_plan.h"
+#include "status.h"
+
+namespace cudawarp {
+
+enum class Fit : uint8_t { letterbox, stretch, crop, none };
+enum class Framing : uint8_t { none, expand, crop, zoom };
+enum class Border : uint8_t { constant, replicate, mirror, mirror_101, wrap, transparent };
+enum class Precision : uint8_t { fast, exact };
+
+// What a user asks for; docs/conventions.md defines each value.
+struct WarpParams {
+  double angle = 0;                     // degrees, clockwise
+  double scale_x = 1, scale_y = 1;      // not 0
+  double shear_x = 0, shear_y = 0;      // shear_x * shear_y is not 1
+  double offset_x = 0, offset_y = 0;    // output pixels
+  double pivot_x = 0.5, pivot_y = 0.5;  // of the source frame, 0..1 inside it
+  std::optional<Affine> matrix;         // dst_from_src; replaces all above and `fit`
+  Fit fit = Fit::letterbox;
+  double align_x = 0.5, align_y = 0.5;  // 0..1
+  Framing framing = Framing::none;
+  Border border = Border::constant;
+  uint32_t border_color = 0xff000000;  // ARGB, sRGB
+  bool edge_antialias = true;
+  Interpolation interpolation = Interpolation::bilinear;
+  Precision precision = Precision::fast;
+
+  bool operator==(const WarpParams&) const = default;
+};
+
+// One side of a warp.
+struct FrameDesc {
+  Format format = Format::GRAY8;
+  int width = 0, height = 0;
+  double pixel_aspect = 1;       // width of a pixel over its height
+  double kr = 0.299, kb = 0.114; // luma weights of the colorimetry; used by gray and YUV
+  bool full_range = true;
+  bool cosited_x = false, cosited_y = false;  // chroma sits on the first luma sample of its block, else between
+
+  bool operator==(const FrameDesc&) const = default;
+};
+
+struct WarpPlan {
+  FrameDesc src, dst;
+  Affine dst_from_src, src_from_dst;  // pixels to pixels, of the first plane
+  Interpolation interpolation;        // `nearest` where every plane is an exact copy, whatever was asked for
+  Precision precision;
+  bool identity;  // the output equals the input, byte for byte
+  int planes;
+  std::array<PlanePlan, kMaxPlanes> plane;
+};
+
+// Sides of a frame that a plan accepts.
+inline constexpr int kMaxSide = 32768;
+
+// Nothing where the values give a map that can be inverted; else what is wrong with them.
+Status check(const WarpParams& params);
+
+// Computes everything an engine needs, once. Pure; any thread. Fails, with words, where the map is singular, a
+// size is out of 1..kMaxSide, the formats do not go together, or a transparent border meets a format without alpha.
+Expected<WarpPlan> make_plan(const WarpParams& params, const FrameDesc& src, const FrameDesc& dst);
+
+}  // namespace cudawarp

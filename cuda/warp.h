@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The engines' face: both run a plan over frames, to the same pixels.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "image.h"
+#include "plan.h"
+#include "status.h"
+
+struct CUstream_st;
+
+namespace cudawarp {
+
+// Runs job(0) .. job(count - 1), each once, in any order and on any threads, and returns when all are done.
+using ParallelFor = std::function<void(int count, const std::function<void(int)>& job)>;
+
+// Warps `src` into `dst`, both host memory of the plan's formats and sizes that do not overlap. Any thread.
+void warp_on_cpu(const WarpPlan& plan, const ConstImage& src, const Image& dst, const ParallelFor& parallel);
+
+// The CUDA engine: a kernel, staging memory for host frames, and textures over the device buffers it has seen.
+//
+// An engine belongs to the CUDA context that is current when it is made. That context must be current at every
+// call, destruction included; one call at a time. Errors name the CUDA call that failed; an engine that failed can
+// be destroyed, and used again where the device still works.
+class CudaEngine {
+ public:
+  // Counts since the engine was made.
+  struct Counters {
+    uint64_t frames, textures_created, staging_allocations, bytes_uploaded, bytes_downloaded;
+  };
+
+  // Fails where the current context's device cannot run the kernels of this build.
+  static Expected<std::unique_ptr<CudaEngine>> create();
+  virtual ~CudaEngine() = default;
+
+  // Queues the warp on `stream`, copies of host frames included; never waits for the device, except inside copies
+  // from pageable host memory. Host frames must stay valid until the stream has passed this work.
+  virtual Status warp(const WarpPlan& plan, const ConstImage& src, const Image& dst, CUstream_st* stream) = 0;
+
+  // Work queued on `later` after this call starts only when the work now on `earlier` is done. The host goes on.
+  virtual Status order(CUstream_st* earlier, CUstream_st* later) = 0;
+
+  // Waits until all work now on `stream` is done.
+  virtual Status synchronize(CUstream_st* stream) = 0;
+
+  virtual Counters counters() const = 0;
+};
+
+}  // namespace cudawarp
