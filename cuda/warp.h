@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 
 #include "image.h"
 #include "plan.h"
@@ -47,6 +48,7 @@ class CudaEngine {
   virtual Status synchronize(CUstream_st* stream) = 0;
 
   virtual Counters counters() const = 0;
+  virtual const std::string& device_name() const = 0;
 };
 
 }  // namespace cudawarp

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+#include "device_memory.h"
+
+namespace cudawarp {
+namespace {
+
+// Enough for the buffers of two large pools of three-plane frames.
+constexpr size_t kMaxTextures = 256;
+// More than any device asks of a texture's base address; cudaMallocAsync promises less.
+constexpr size_t kBaseAlignment = 512;
+
+}  // namespace
+
+Status cuda_status(cudaError_t error, const char* call) {
+  if (error == cudaSuccess) return std::nullopt;
+  cudaGetLastError();
+  return Error{std::string(call, std::strcspn(call, "(")) + ": " + cudaGetErrorString(error)};
+}
+
+Event::~Event() {
+  if (event_) cudaEventDestroy(event_);
+}
+
+Status Event::create() {
+  CUDAWARP_TRY(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming));
+  return std::nullopt;
+}
+
+StagingBuffer::~StagingBuffer() {
+  if (data_) cudaFree(data_);
+}
+
+uint8_t* StagingBuffer::data() const {
+  const auto at = reinterpret_cast<uintptr_t>(data_);
+  return reinterpret_cast<uint8_t*>((at + kBaseAlignment - 1) / kBaseAlignment * kBaseAlignment);
+}
+
+Status StagingBuffer::reserve(size_t size, cudaMemPool_t pool, cudaStream_t stream, uint64_t& grown) {
+  if (size <= size_) return std::nullopt;
+  if (data_) {
+    void* old = std::exchange(data_, nullptr);
+    size_ = 0;
+    CUDAWARP_TRY(cudaFreeAsync(old, stream));
+  }
+  CUDAWARP_TRY(cudaMallocFromPoolAsync(&data_, size + kBaseAlignment, pool, stream));
+  size_ = size;
+  ++grown;
+  return std::nullopt;
+}
+
+TextureCache::~TextureCache() {
+  for (const Entry& e : entries_) cudaDestroyTextureObject(e.texture);
+}
+
+Status TextureCache::init() {
+  int device = 0, base = 0, pitch = 0;
+  CUDAWARP_TRY(cudaGetDevice(&device));
+  CUDAWARP_TRY(cudaDeviceGetAttribute(&base, cudaDevAttrTextureAlignment, device));
+  CUDAWARP_TRY(cudaDeviceGetAttribute(&pitch, cudaDevAttrTexturePitchAlignment, device));
+  CUDAWARP_TRY(cudaDeviceGetAttribute(&max_width_, cudaDevAttrMaxTexture2DLinearWidth, device));
+  CUDAWARP_TRY(cudaDeviceGetAttribute(&max_height_, cudaDevAttrMaxTexture2DLinearHeight, device));
+  CUDAWARP_TRY(cudaDeviceGetAttribute(&max_pitch_, cudaDevAttrMaxTexture2DLinearPitch, device));
+  base_alignment_ = base, pitch_alignment_ = pitch;
+  return std::nullopt;
+}
+
+bool TextureCache::can_hold(const void* data, ptrdiff_t pitch, int width, int height) const {
+  return reinterpret_cast<uintptr_t>(data) % base_alignment_ == 0 && pitch > 0 && pitch <= max_pitch_ &&
+         pitch % static_cast<ptrdiff_t>(pitch_alignment_) == 0 && width <= max_width_ && height <= max_height_;
+}
+
+Status TextureCache::get(const void* data, ptrdiff_t pitch, int width, int height, int channels,
+                         cudaEvent_t idle, cudaTextureObject_t& texture) {
+  for (Entry& e : entries_) {
+    if (e.data == data && e.pitch == pitch && e.width == width && e.height == height && e.channels == channels) {
+      e.used = ++clock_;
+      texture = e.texture;
+      return std::nullopt;
+    }
+  }
+  if (entries_.size() == kMaxTextures) {
+    CUDAWARP_TRY(cudaEventSynchronize(idle));
+    const auto oldest = std::min_element(entries_.begin(), entries_.end(),
+                                         [](const Entry& l, const Entry& r) { return l.used < r.used; });
+    const cudaTextureObject_t gone = oldest->texture;
+    entries_.erase(oldest);
+    CUDAWARP_TRY(cudaDestroyTextureObject(gone));
+  }
+
+  cudaResourceDesc resource{};
+  resource.resType = cudaResourceTypePitch2D;
+  resource.res.pitch2D.devPtr = const_cast<void*>(data);
+  resource.res.pitch2D.desc =
+      cudaCreateChannelDesc(8, channels > 1 ? 8 : 0, channels > 2 ? 8 : 0, channels > 3 ? 8 : 0,
+                            cudaChannelFormatKindUnsigned);
+  resource.res.pitch2D.width = width;
+  resource.res.pitch2D.height = height;
+  resource.res.pitch2D.pitchInBytes = pitch;
+  cudaTextureDesc desc{};
+  desc.addressMode[0] = desc.addressMode[1] = cudaAddressModeClamp;
+  desc.filterMode = cudaFilterModeLinear;
+  desc.readMode = cudaReadModeNormalizedFloat;
+  CUDAWARP_TRY(cudaCreateTextureObject(&texture, &resource, &desc, nullptr));
+  entries_.push_back({data, pitch, width, height, channels, texture, ++clock_});
+  ++created_;
+  return std::nullopt;
+}
+
+}  // namespace cudawarp

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Owners of CUDA objects; inside the CUDA engine only. Each is of the context that was current when it was made, and
+// that context must be current at every call, destruction included.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "status.h"
+
+namespace cudawarp {
+
+// The error of a CUDA call, named by its text in the source; nothing for cudaSuccess. Clears the runtime's memory of it.
+Status cuda_status(cudaError_t error, const char* call);
+
+#define CUDAWARP_TRY(call)                                                   \
+  do {                                                                       \
+    if (::cudawarp::Status failed = ::cudawarp::cuda_status((call), #call)) \
+      return failed;                                                         \
+  } while (0)
+
+// An event without timing, for ordering streams.
+class Event {
+ public:
+  Event() = default;
+  Event(Event&& other) noexcept : event_(std::exchange(other.event_, nullptr)) {}
+  Event& operator=(Event&& other) noexcept {
+    std::swap(event_, other.event_);
+    return *this;
+  }
+  ~Event();
+
+  Status create();
+  cudaEvent_t get() const { return event_; }
+
+ private:
+  cudaEvent_t event_ = nullptr;
+};
+
+// Device memory that grows on demand and is allocated and freed in the order of a stream, from a pool that keeps what
+// it has. Contents are lost when it grows.
+class StagingBuffer {
+ public:
+  StagingBuffer() = default;
+  StagingBuffer(StagingBuffer&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+  StagingBuffer& operator=(StagingBuffer&& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+    return *this;
+  }
+  ~StagingBuffer();
+
+  // At least `size` bytes, aligned for textures. `grown` counts allocations.
+  Status reserve(size_t size, cudaMemPool_t pool, cudaStream_t stream, uint64_t& grown);
+  uint8_t* data() const;
+
+ private:
+  void* data_ = nullptr;
+  size_t size_ = 0;
+};
+
+// Texture objects over device buffers, one for each buffer and shape ever asked for, up to a limit. They read
+// 8-bit samples as floats in 0..1, bilinearly, at unnormalised coordinates, clamped to the edges.
+class TextureCache {
+ public:
+  TextureCache() = default;
+  TextureCache(const TextureCache&) = delete;
+  ~TextureCache();
+
+  Status init();  // reads the device's limits
+  bool can_hold(const void* data, ptrdiff_t pitch, int width, int height) const;
+  // `idle` comes when no work reads textures of this cache; it is waited for when one must go.
+  Status get(const void* data, ptrdiff_t pitch, int width, int height, int channels, cudaEvent_t idle,
+             cudaTextureObject_t& texture);
+  uint64_t created() const { return created_; }
+
+ private:
+  struct Entry {
+    const void* data;
+    ptrdiff_t pitch;
+    int width, height, channels;
+    cudaTextureObject_t texture;
+    uint64_t used;
+  };
+  std::vector<Entry> entries_;
+  uint64_t clock_ = 0, created_ = 0;
+  size_t base_alignment_ = 0, pitch_alignment_ = 0;
+  int max_width_ = 0, max_height_ = 0, max_pitch_ = 0;
+};
+
+}  // namespace cudawarp

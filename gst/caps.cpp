@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "caps.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "geometry.h"
+
+namespace cudawarp {
+namespace {
+
+// As GStreamer's CUDA library spells it; a build without that library has no use for it but to know it by name.
+constexpr const char* kCudaMemory = "memory:CUDAMemory";
+
+void set_any_size(GstStructure* s) {
+  gst_structure_set(s, "width", GST_TYPE_INT_RANGE, 1, G_MAXINT, "height", GST_TYPE_INT_RANGE, 1, G_MAXINT, nullptr);
+}
+
+void set_formats(GstStructure* s, const std::vector<Format>& formats) {
+  GValue list = G_VALUE_INIT;
+  gst_value_list_init(&list, formats.size());
+  for (Format f : formats) {
+    GValue name = G_VALUE_INIT;
+    g_value_init(&name, G_TYPE_STRING);
+    g_value_set_string(&name, std::string(info(f).name).c_str());
+    gst_value_list_append_and_take_value(&list, &name);
+  }
+  gst_structure_take_value(s, "format", &list);
+}
+
+std::vector<Format> formats_in(const GstStructure* s) {
+  std::vector<Format> formats;
+  const auto add = [&](const GValue* v) {
+    if (!G_VALUE_HOLDS_STRING(v)) return;
+    if (auto f = format_from_name(g_value_get_string(v))) formats.push_back(*f);
+  };
+  const GValue* value = gst_structure_get_value(s, "format");
+  if (!value) {
+    for (const FormatInfo& f : all_formats()) formats.push_back(f.format);
+  } else if (GST_VALUE_HOLDS_LIST(value)) {
+    for (guint k = 0; k < gst_value_list_get_size(value); ++k) add(gst_value_list_get_value(value, k));
+  } else {
+    add(value);
+  }
+  return formats;
+}
+
+// The given formats first, as they are preferred, then what they convert to.
+std::vector<Format> with_conversions(const std::vector<Format>& formats) {
+  std::vector<Format> all = formats;
+  for (Format from : formats)
+    for (const FormatInfo& to : all_formats())
+      if (convertible(from, to.format) && std::find(all.begin(), all.end(), to.format) == all.end())
+        all.push_back(to.format);
+  return all;
+}
+
+bool has_cuda_feature(const GstCapsFeatures* features) {
+  return features && !gst_caps_features_is_any(features) && gst_caps_features_contains(features, kCudaMemory);
+}
+
+bool is_system(const GstCapsFeatures* features) {
+  return !features || gst_caps_features_is_equal(features, GST_CAPS_FEATURES_MEMORY_SYSTEM_MEMORY);
+}
+
+void append(GstCaps* caps, const GstStructure* s, bool cuda) {
+  gst_caps_append_structure_full(caps, gst_structure_copy(s),
+                                 cuda ? gst_caps_features_new_single(kCudaMemory) : nullptr);
+}
+
+bool wants_alpha(const WarpParams& params, Format src) {
+  return params.border == Border::transparent && !info(src).has_alpha();
+}
+
+void fixate_format(GstStructure* out, Format src, const WarpParams& params) {
+  const auto offered = formats_in(out);
+  Format chosen = src;
+  if (wants_alpha(params, src))
+    for (Format f : offered)
+      if (info(f).has_alpha()) {
+        chosen = f;
+        break;
+      }
+  gst_structure_fixate_field_string(out, "format", std::string(info(chosen).name).c_str());
+}
+
+bool output_turns(const WarpParams& params) {
+  return swaps_sides(params) && (params.framing == Framing::expand || params.framing == Framing::crop);
+}
+
+// The output's pixel aspect ratio: downstream's where it names one.
+double fixate_pixel_aspect(GstStructure* out, const GstVideoInfo& in, const WarpParams& params) {
+  int n = GST_VIDEO_INFO_PAR_N(&in), d = GST_VIDEO_INFO_PAR_D(&in);
+  if (output_turns(params)) std::swap(n, d);
+  if (!gst_structure_has_field(out, "pixel-aspect-ratio"))
+    gst_structure_set(out, "pixel-aspect-ratio", GST_TYPE_FRACTION, n, d, nullptr);
+  gst_structure_fixate_field_nearest_fraction(out, "pixel-aspect-ratio", n, d);
+  gst_structure_get_fraction(out, "pixel-aspect-ratio", &n, &d);
+  return static_cast<double>(n) / d;
+}
+
+// A side that follows from the other one, which downstream fixed, by the natural aspect ratio.
+int proportional(int fixed, int natural, int natural_fixed) {
+  const double v = std::round(static_cast<double>(fixed) * natural / natural_fixed);
+  return static_cast<int>(std::clamp(v, 1.0, static_cast<double>(G_MAXINT)));
+}
+
+void fixate_size(GstStructure* out, const GstVideoInfo& in, const WarpParams& params, double pixel_aspect) {
+  const FrameDesc src = frame_desc(in);
+  Size size = natural_size(params, src, pixel_aspect);
+  int width = 0, height = 0;
+  const bool has_width = gst_structure_get_int(out, "width", &width);
+  const bool has_height = gst_structure_get_int(out, "height", &height);
+  if (has_width && !has_height) size.height = proportional(width, size.height, size.width);
+  if (has_height && !has_width) size.width = proportional(height, size.width, size.height);
+  gst_structure_fixate_field_nearest_int(out, "width", size.width);
+  gst_structure_fixate_field_nearest_int(out, "height", size.height);
+}
+
+}  // namespace
+
+GstCaps* template_caps(bool cuda) {
+  GstStructure* s = gst_structure_new_empty("video/x-raw");
+  std::vector<Format> formats;
+  for (const FormatInfo& f : all_formats()) formats.push_back(f.format);
+  set_formats(s, formats);
+  set_any_size(s);
+  gst_structure_set(s, "framerate", GST_TYPE_FRACTION_RANGE, 0, 1, G_MAXINT, 1, nullptr);
+  GstCaps* caps = gst_caps_new_empty();
+  if (cuda) append(caps, s, true);
+  append(caps, s, false);
+  gst_structure_free(s);
+  return caps;
+}
+
+GstCaps* transform_caps(GstCaps* caps, bool cuda) {
+  if (gst_caps_is_any(caps)) return template_caps(cuda);
+  GstCaps* same = gst_caps_new_empty();
+  GstCaps* other = gst_caps_new_empty();
+  for (guint k = 0; k < gst_caps_get_size(caps); ++k) {
+    const GstCapsFeatures* features = gst_caps_get_features(caps, k);
+    const bool on_gpu = has_cuda_feature(features);
+    if (!on_gpu && !is_system(features)) continue;
+    const GstStructure* in = gst_caps_get_structure(caps, k);
+    const auto formats = formats_in(in);
+    if (formats.empty()) continue;
+    GstStructure* out = gst_structure_copy(in);
+    set_formats(out, with_conversions(formats));
+    set_any_size(out);
+    if (gst_structure_has_field(out, "pixel-aspect-ratio"))
+      gst_structure_set(out, "pixel-aspect-ratio", GST_TYPE_FRACTION_RANGE, 1, G_MAXINT, G_MAXINT, 1, nullptr);
+    if (cuda || !on_gpu) append(same, out, on_gpu);
+    if (cuda || on_gpu) append(other, out, !on_gpu);
+    gst_structure_free(out);
+  }
+  return gst_caps_simplify(gst_caps_merge(same, other));
+}
+
+GstCaps* fixate_output(GstCaps* in, GstCaps* out, const WarpParams& params) {
+  GstVideoInfo in_info;
+  if (!gst_video_info_from_caps(&in_info, in)) return gst_caps_fixate(out);
+  const FrameDesc src = frame_desc(in_info);
+
+  // Caps are in downstream's order; a transparent border moves a structure with alpha to the front.
+  guint chosen = 0;
+  if (wants_alpha(params, src.format))
+    for (guint k = 0; k < gst_caps_get_size(out); ++k) {
+      const auto formats = formats_in(gst_caps_get_structure(out, k));
+      if (std::any_of(formats.begin(), formats.end(), [](Format f) { return info(f).has_alpha(); })) {
+        chosen = k;
+        break;
+      }
+    }
+  GstCaps* caps = gst_caps_copy_nth(out, chosen);
+  gst_caps_unref(out);
+  GstStructure* s = gst_caps_get_structure(caps, 0);
+  fixate_format(s, src.format, params);
+  const double pixel_aspect = fixate_pixel_aspect(s, in_info, params);
+  fixate_size(s, in_info, params, pixel_aspect);
+  return gst_caps_fixate(caps);
+}
+
+FrameDesc frame_desc(const GstVideoInfo& info) {
+  FrameDesc f;
+  f.format = format_from_name(GST_VIDEO_INFO_NAME(&info)).value_or(Format::GRAY8);
+  f.width = GST_VIDEO_INFO_WIDTH(&info);
+  f.height = GST_VIDEO_INFO_HEIGHT(&info);
+  if (GST_VIDEO_INFO_PAR_N(&info) > 0 && GST_VIDEO_INFO_PAR_D(&info) > 0)
+    f.pixel_aspect = static_cast<double>(GST_VIDEO_INFO_PAR_N(&info)) / GST_VIDEO_INFO_PAR_D(&info);
+  const GstVideoColorimetry& c = GST_VIDEO_INFO_COLORIMETRY(&info);
+  if (!gst_video_color_matrix_get_Kr_Kb(c.matrix, &f.kr, &f.kb)) {
+    const FrameDesc standard;
+    f.kr = standard.kr, f.kb = standard.kb;
+  }
+  f.full_range = c.range != GST_VIDEO_COLOR_RANGE_16_235;
+  f.cosited_x = info.chroma_site & GST_VIDEO_CHROMA_SITE_H_COSITED;
+  f.cosited_y = info.chroma_site & GST_VIDEO_CHROMA_SITE_V_COSITED;
+  return f;
+}
+
+bool is_cuda_caps(const GstCaps* caps) { return has_cuda_feature(gst_caps_get_features(caps, 0)); }
+
+}  // namespace cudawarp

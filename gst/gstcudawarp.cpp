@@ -1,0 +1,463 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/**
+ * SECTION:element-cudawarp
+ * @title: cudawarp
+ * @short_description: rotates, scales, shears, moves and fits video
+ *
+ * Warps every frame by an affine map, on a CUDA GPU where there is one and on the CPU where there is none, to the
+ * same pixels. Takes and gives system memory and CUDA memory in any combination.
+ *
+ * ## Example launch lines
+ * |[
+ * gst-launch-1.0 videotestsrc ! cudawarp angle=15 ! videoconvert ! autovideosink
+ * ]| Turns the picture by 15 degrees, clockwise; black shows in the corners.
+ * |[
+ * gst-launch-1.0 videotestsrc ! cudawarp angle=30 framing=expand ! videoconvert ! autovideosink
+ * ]| The same with a frame large enough for all of the picture.
+ * |[
+ * gst-launch-1.0 filesrc location=in.mp4 ! qtdemux ! h264parse ! nvh264dec ! cudawarp \
+ *     border-color=0xff727272 ! 'video/x-raw(memory:CUDAMemory),width=640,height=640' ! fakesink
+ * ]| Letterboxes decoded video for a neural network without leaving the GPU.
+ * |[
+ * gst-launch-1.0 videotestsrc ! cudawarp matrix="<1.0,0.2,0.0,0.0,1.0,0.0>" ! videoconvert ! autovideosink
+ * ]| An arbitrary affine map, from source pixels to output pixels.
+ */
+#include "gstcudawarp.h"
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "caps.h"
+#include "frame.h"
+#include "geometry.h"
+#include "gpu.h"
+#include "settings.h"
+#include "task_pool.h"
+#include "warp.h"
+
+GST_DEBUG_CATEGORY_EXTERN(cudawarp_debug);
+#define GST_CAT_DEFAULT cudawarp_debug
+
+using namespace cudawarp;
+
+namespace {
+
+// What two caps make of the element; of the streaming thread, but for `negotiated`.
+struct Stream {
+  GstVideoInfo in, out;
+  FrameDesc src, dst;
+};
+
+struct Private {
+  std::mutex lock;  // guards the next three
+  Settings settings;
+  WarpParams negotiated;         // the values that the current caps were made for
+  std::optional<Stream> stream;  // written by the streaming thread only, which reads it without the lock
+
+  std::string refused;            // a bad property value that no bus was there to hear of; guarded by lock
+  GThread* syncing = nullptr;     // the thread in which controllers are setting properties
+  std::unique_ptr<Gpu> gpu;       // lives as long as the element
+  std::optional<TaskPool> cores;  // while started
+  std::optional<WarpPlan> plan;   // for plan_params and the stream
+  WarpParams plan_params;
+};
+
+}  // namespace
+
+struct _GstCudaWarp {
+  GstBaseTransform parent;
+  Private* priv;
+};
+
+G_DEFINE_TYPE(GstCudaWarp, gst_cuda_warp, GST_TYPE_BASE_TRANSFORM)
+GST_ELEMENT_REGISTER_DEFINE(cudawarp, "cudawarp", GST_RANK_NONE, GST_TYPE_CUDA_WARP)
+
+static Private* priv_of(gpointer self) { return GST_CUDA_WARP(self)->priv; }
+
+static WarpParams current_params(Private* priv) {
+  std::lock_guard lock(priv->lock);
+  return priv->settings.warp;
+}
+
+// ---- properties
+
+// Whether caps negotiated for `before` would come out otherwise for `after`.
+static bool needs_negotiation(const Private* priv, const WarpParams& before, const WarpParams& after,
+                              bool passthrough) {
+  if (!priv->stream) return false;
+  const Stream& s = *priv->stream;
+  const double aspect = s.dst.pixel_aspect;
+  if (natural_size(before, s.src, aspect) != natural_size(after, s.src, aspect)) return true;
+  if (swaps_sides(before) != swaps_sides(after) && s.src.pixel_aspect != 1) return true;
+  if ((before.border == Border::transparent) != (after.border == Border::transparent)) return true;
+  const auto plan = make_plan(after, s.src, s.dst);
+  const auto* p = std::get_if<WarpPlan>(&plan);
+  return passthrough != (p && p->identity);
+}
+
+// A refused value: one message on the bus, now or, where no bus is there yet, when the element starts.
+static void refuse(GstCudaWarp* self, const std::string& words) {
+  GST_OBJECT_LOCK(self);
+  const bool bus = GST_ELEMENT_CAST(self)->bus != nullptr;
+  GST_OBJECT_UNLOCK(self);
+  if (bus) {
+    GST_ELEMENT_WARNING(self, LIBRARY, SETTINGS, ("%s", words.c_str()), ("the value before it stays in force"));
+    return;
+  }
+  GST_WARNING_OBJECT(self, "%s; the value before it stays in force", words.c_str());
+  std::lock_guard lock(self->priv->lock);
+  self->priv->refused = words;
+}
+
+static void gst_cuda_warp_set_property(GObject* object, guint id, const GValue* value, GParamSpec* pspec) {
+  GstCudaWarp* self = GST_CUDA_WARP(object);
+  Private* priv = self->priv;
+  GstBaseTransform* trans = GST_BASE_TRANSFORM(object);
+  Status refused;
+  bool renegotiate = false;
+  {
+    std::lock_guard lock(priv->lock);
+    const WarpParams before = priv->settings.warp;
+    refused = set_property(priv->settings, id, value);
+    const bool passthrough = gst_base_transform_is_passthrough(trans);
+    // An animated size stays as it was negotiated; only a passthrough that is none any more must end.
+    if (!refused && priv->syncing == g_thread_self())
+      renegotiate = passthrough && before != priv->settings.warp;
+    else if (!refused)
+      renegotiate = needs_negotiation(priv, before, priv->settings.warp, passthrough);
+    // Under the lock: whoever reads the new values finds the request for new caps too.
+    if (renegotiate) gst_base_transform_reconfigure_src(trans);
+  }
+  if (refused) refuse(self, std::string(pspec->name) + ": " + refused->words);
+}
+
+static void gst_cuda_warp_get_property(GObject* object, guint id, GValue* value, GParamSpec*) {
+  Private* priv = priv_of(object);
+  std::lock_guard lock(priv->lock);
+  get_property(priv->settings, id, value);
+}
+
+// ---- engine and context
+
+static gboolean gst_cuda_warp_start(GstBaseTransform* trans) {
+  GstCudaWarp* self = GST_CUDA_WARP(trans);
+  Private* priv = self->priv;
+  Settings settings;
+  std::string words;
+  {
+    std::lock_guard lock(priv->lock);
+    settings = priv->settings;
+    words.swap(priv->refused);
+  }
+  if (!words.empty()) refuse(self, words);
+
+  Status no_gpu;
+  if (settings.engine != EngineChoice::cpu) no_gpu = priv->gpu->open(GST_ELEMENT(self), settings.device_id);
+  if (no_gpu && settings.engine == EngineChoice::cuda) {
+    GST_ELEMENT_ERROR(self, RESOURCE, NOT_FOUND, ("engine=cuda cannot run: %s", no_gpu->words.c_str()), (nullptr));
+    return FALSE;
+  }
+  if (priv->gpu->is_open())
+    GST_INFO_OBJECT(self, "engine: cuda (%s)", priv->gpu->device_name().c_str());
+  else
+    GST_INFO_OBJECT(self, "engine: cpu (%s)", no_gpu ? no_gpu->words.c_str() : "as asked for");
+  priv->cores.emplace();
+  return TRUE;
+}
+
+static gboolean gst_cuda_warp_stop(GstBaseTransform* trans) {
+  Private* priv = priv_of(trans);
+  {
+    std::lock_guard lock(priv->lock);
+    priv->stream.reset();
+  }
+  priv->plan.reset();
+  priv->cores.reset();
+  priv->gpu->close();
+  return TRUE;
+}
+
+static void gst_cuda_warp_set_context(GstElement* element, GstContext* context) {
+  Private* priv = priv_of(element);
+  int device_id;
+  {
+    std::lock_guard lock(priv->lock);
+    device_id = priv->settings.device_id;
+  }
+  priv->gpu->set_context(element, context, device_id);
+  GST_ELEMENT_CLASS(gst_cuda_warp_parent_class)->set_context(element, context);
+}
+
+static gboolean gst_cuda_warp_query(GstBaseTransform* trans, GstPadDirection direction, GstQuery* query) {
+  if (GST_QUERY_TYPE(query) == GST_QUERY_CONTEXT && priv_of(trans)->gpu->context_query(GST_ELEMENT(trans), query))
+    return TRUE;
+  return GST_BASE_TRANSFORM_CLASS(gst_cuda_warp_parent_class)->query(trans, direction, query);
+}
+
+// ---- negotiation
+
+static GstCaps* gst_cuda_warp_transform_caps(GstBaseTransform* trans, GstPadDirection direction, GstCaps* caps,
+                                             GstCaps* filter) {
+  // The CPU engine reads CUDA memory through its host mapping, but has no device to make some on.
+  Private* priv = priv_of(trans);
+  EngineChoice engine;
+  {
+    std::lock_guard lock(priv->lock);
+    engine = priv->settings.engine;
+  }
+  const bool cuda = Gpu::driver_available() && (direction == GST_PAD_SRC || engine != EngineChoice::cpu);
+  GstCaps* others = transform_caps(caps, cuda);
+  if (filter) {
+    GstCaps* filtered = gst_caps_intersect_full(filter, others, GST_CAPS_INTERSECT_FIRST);
+    gst_caps_unref(others);
+    others = filtered;
+  }
+  GST_DEBUG_OBJECT(trans, "%" GST_PTR_FORMAT " -> %" GST_PTR_FORMAT, caps, others);
+  return others;
+}
+
+static std::optional<Stream> stream_of(const GstCaps* in, const GstCaps* out) {
+  Stream s;
+  if (!gst_video_info_from_caps(&s.in, in) || !gst_video_info_from_caps(&s.out, out)) return std::nullopt;
+  s.src = frame_desc(s.in);
+  s.dst = frame_desc(s.out);
+  return s;
+}
+
+// Called in every negotiation, also where the caps come out as before: so it is here that the values which the caps
+// stand for are noted, and that passthrough is switched.
+static GstCaps* gst_cuda_warp_fixate_caps(GstBaseTransform* trans, GstPadDirection direction, GstCaps* caps,
+                                          GstCaps* othercaps) {
+  if (direction == GST_PAD_SRC)
+    return GST_BASE_TRANSFORM_CLASS(gst_cuda_warp_parent_class)->fixate_caps(trans, direction, caps, othercaps);
+  Private* priv = priv_of(trans);
+  const WarpParams params = current_params(priv);
+  GstCaps* out = fixate_output(caps, othercaps, params);
+  {
+    std::lock_guard lock(priv->lock);
+    priv->negotiated = params;
+  }
+  bool passthrough = false;
+  if (gst_caps_is_equal(caps, out) && !gst_object_has_active_control_bindings(GST_OBJECT(trans))) {
+    if (const auto s = stream_of(caps, out)) {
+      const auto plan = make_plan(params, s->src, s->dst);
+      const auto* p = std::get_if<WarpPlan>(&plan);
+      passthrough = p && p->identity;
+    }
+  }
+  gst_base_transform_set_passthrough(trans, passthrough);
+  return out;
+}
+
+static bool build_plan(GstCudaWarp* self, const WarpParams& params) {
+  Private* priv = self->priv;
+  auto plan = make_plan(params, priv->stream->src, priv->stream->dst);
+  if (const Error* why = error_of(plan)) {
+    GST_ELEMENT_ERROR(self, STREAM, FORMAT, ("%s", why->words.c_str()), (nullptr));
+    return false;
+  }
+  priv->plan = std::get<WarpPlan>(plan);
+  priv->plan_params = params;
+  return true;
+}
+
+static gboolean gst_cuda_warp_set_caps(GstBaseTransform* trans, GstCaps* in, GstCaps* out) {
+  GstCudaWarp* self = GST_CUDA_WARP(trans);
+  Private* priv = self->priv;
+  const auto s = stream_of(in, out);
+  if (!s) {
+    GST_ELEMENT_ERROR(self, STREAM, FORMAT, ("these caps are no video: %s", gst_structure_get_name(gst_caps_get_structure(in, 0))), (nullptr));
+    return FALSE;
+  }
+  if (GST_VIDEO_INFO_IS_INTERLACED(&s->in)) {
+    GST_ELEMENT_ERROR(self, STREAM, FORMAT, ("interlaced video (interlace-mode=%s) is not supported",
+                      gst_video_interlace_mode_to_string(GST_VIDEO_INFO_INTERLACE_MODE(&s->in))), (nullptr));
+    return FALSE;
+  }
+  WarpParams params;
+  {
+    std::lock_guard lock(priv->lock);
+    priv->stream = s;
+    params = priv->negotiated;
+  }
+  return build_plan(self, params);
+}
+
+static gboolean gst_cuda_warp_transform_size(GstBaseTransform*, GstPadDirection, GstCaps*, gsize, GstCaps* othercaps,
+                                             gsize* othersize) {
+  GstVideoInfo info;
+  if (!gst_video_info_from_caps(&info, othercaps)) return FALSE;
+  *othersize = GST_VIDEO_INFO_SIZE(&info);
+  return TRUE;
+}
+
+// ---- allocation
+
+static gboolean gst_cuda_warp_propose_allocation(GstBaseTransform* trans, GstQuery* decide_query, GstQuery* query) {
+  if (!GST_BASE_TRANSFORM_CLASS(gst_cuda_warp_parent_class)->propose_allocation(trans, decide_query, query))
+    return FALSE;
+  if (!decide_query) return TRUE;  // passthrough: downstream has answered
+  GstCaps* caps = nullptr;
+  gst_query_parse_allocation(query, &caps, nullptr);
+  if (!caps) return TRUE;
+  Private* priv = priv_of(trans);
+  if (is_cuda_caps(caps) && priv->gpu->is_open()) return priv->gpu->propose_allocation(query);
+  gst_query_add_allocation_meta(query, GST_VIDEO_META_API_TYPE, nullptr);
+  return TRUE;
+}
+
+// A pool of video buffers in system memory: downstream's, else one's own.
+static bool decide_system_allocation(GstQuery* query) {
+  GstCaps* caps = nullptr;
+  gst_query_parse_allocation(query, &caps, nullptr);
+  GstVideoInfo info;
+  if (!caps || !gst_video_info_from_caps(&info, caps)) return false;
+  GstBufferPool* pool = nullptr;
+  guint size = GST_VIDEO_INFO_SIZE(&info), min = 0, max = 0;
+  const bool offered = gst_query_get_n_allocation_pools(query) > 0;
+  if (offered) {
+    gst_query_parse_nth_allocation_pool(query, 0, &pool, &size, &min, &max);
+    size = MAX(size, GST_VIDEO_INFO_SIZE(&info));
+  }
+  if (!pool) pool = gst_video_buffer_pool_new();
+  GstStructure* config = gst_buffer_pool_get_config(pool);
+  gst_buffer_pool_config_set_params(config, caps, size, min, max);
+  if (gst_query_find_allocation_meta(query, GST_VIDEO_META_API_TYPE, nullptr))
+    gst_buffer_pool_config_add_option(config, GST_BUFFER_POOL_OPTION_VIDEO_META);
+  gst_buffer_pool_set_config(pool, config);
+  if (offered)
+    gst_query_set_nth_allocation_pool(query, 0, pool, size, min, max);
+  else
+    gst_query_add_allocation_pool(query, pool, size, min, max);
+  gst_object_unref(pool);
+  return true;
+}
+
+static gboolean gst_cuda_warp_decide_allocation(GstBaseTransform* trans, GstQuery* query) {
+  GstCaps* caps = nullptr;
+  gst_query_parse_allocation(query, &caps, nullptr);
+  if (!caps) return FALSE;
+  Private* priv = priv_of(trans);
+  if (is_cuda_caps(caps)) {
+    if (!priv->gpu->is_open() || !priv->gpu->decide_allocation(query)) {
+      GST_ELEMENT_ERROR(trans, RESOURCE, NOT_FOUND, ("no CUDA device can be used to make CUDA memory"), (nullptr));
+      return FALSE;
+    }
+  } else if (!decide_system_allocation(query)) {
+    return FALSE;
+  }
+  return GST_BASE_TRANSFORM_CLASS(gst_cuda_warp_parent_class)->decide_allocation(trans, query);
+}
+
+// ---- frames
+
+static void gst_cuda_warp_before_transform(GstBaseTransform* trans, GstBuffer* buffer) {
+  Private* priv = priv_of(trans);
+  const GstClockTime time =
+      gst_segment_to_stream_time(&trans->segment, GST_FORMAT_TIME, GST_BUFFER_TIMESTAMP(buffer));
+  if (GST_CLOCK_TIME_IS_VALID(time)) {
+    const auto mark = [priv](GThread* thread) {
+      std::lock_guard lock(priv->lock);
+      priv->syncing = thread;
+    };
+    mark(g_thread_self());
+    gst_object_sync_values(GST_OBJECT(trans), time);
+    mark(nullptr);
+  }
+  int device_id;
+  {
+    std::lock_guard lock(priv->lock);
+    device_id = priv->settings.device_id;
+  }
+  if (priv->gpu->adopt(buffer, device_id)) {
+    GST_INFO_OBJECT(trans, "moved to the CUDA context of the input");
+    gst_base_transform_reconfigure_src(trans);
+  }
+}
+
+// The values for the next buffer: the newest, unless they ask for another size than was negotiated; then new caps are
+// on their way, and this buffer still belongs to the old ones.
+static WarpParams params_for_buffer(Private* priv, GstBaseTransform* trans) {
+  std::lock_guard lock(priv->lock);
+  const Stream& s = *priv->stream;
+  const auto natural = [&](const WarpParams& p) { return natural_size(p, s.src, s.dst.pixel_aspect); };
+  const Size now{s.dst.width, s.dst.height};
+  const WarpParams& newest = priv->settings.warp;
+  if (GST_PAD_NEEDS_RECONFIGURE(GST_BASE_TRANSFORM_SRC_PAD(trans)) && natural(newest) != now &&
+      natural(priv->negotiated) == now)
+    return priv->negotiated;
+  return newest;
+}
+
+static GstFlowReturn gst_cuda_warp_transform(GstBaseTransform* trans, GstBuffer* in, GstBuffer* out) {
+  GstCudaWarp* self = GST_CUDA_WARP(trans);
+  Private* priv = self->priv;
+  if (!priv->stream) return GST_FLOW_NOT_NEGOTIATED;
+  const WarpParams params = params_for_buffer(priv, trans);
+  if ((!priv->plan || priv->plan_params != params) && !build_plan(self, params)) return GST_FLOW_NOT_NEGOTIATED;
+
+  if (priv->gpu->is_open()) {
+    if (auto failed = priv->gpu->warp(*priv->plan, in, priv->stream->in, out, priv->stream->out)) {
+      GST_ELEMENT_ERROR(self, RESOURCE, FAILED, ("%s", failed->words.c_str()), (nullptr));
+      return GST_FLOW_ERROR;
+    }
+    return GST_FLOW_OK;
+  }
+  const MappedFrame src(priv->stream->in, in, GST_MAP_READ), dst(priv->stream->out, out, GST_MAP_WRITE);
+  if (!src || !dst) {
+    GST_ELEMENT_ERROR(self, RESOURCE, FAILED, ("cannot map the %s buffer", src ? "output" : "input"), (nullptr));
+    return GST_FLOW_ERROR;
+  }
+  warp_on_cpu(*priv->plan, src.view<ConstImage>(Memory::host), dst.view<Image>(Memory::host),
+              [priv](int count, const std::function<void(int)>& job) { priv->cores->run(count, job); });
+  return GST_FLOW_OK;
+}
+
+// ---- class
+
+static void gst_cuda_warp_init(GstCudaWarp* self) {
+  self->priv = new Private;
+  self->priv->gpu = Gpu::create();
+}
+
+static void gst_cuda_warp_finalize(GObject* object) {
+  delete priv_of(object);
+  G_OBJECT_CLASS(gst_cuda_warp_parent_class)->finalize(object);
+}
+
+static void gst_cuda_warp_class_init(GstCudaWarpClass* klass) {
+  GObjectClass* object_class = G_OBJECT_CLASS(klass);
+  object_class->set_property = gst_cuda_warp_set_property;
+  object_class->get_property = gst_cuda_warp_get_property;
+  object_class->finalize = gst_cuda_warp_finalize;
+  install_properties(object_class);
+
+  GstElementClass* element_class = GST_ELEMENT_CLASS(klass);
+  element_class->set_context = gst_cuda_warp_set_context;
+  GstCaps* caps = template_caps(Gpu::driver_available());
+  gst_element_class_add_pad_template(element_class,
+                                     gst_pad_template_new("sink", GST_PAD_SINK, GST_PAD_ALWAYS, caps));
+  gst_element_class_add_pad_template(element_class,
+                                     gst_pad_template_new("src", GST_PAD_SRC, GST_PAD_ALWAYS, caps));
+  gst_caps_unref(caps);
+  gst_element_class_set_static_metadata(element_class, "Affine video warp",
+                                        "Filter/Converter/Video/Scaler/Effect/Hardware",
+                                        "Rotates, scales, shears, moves and fits video, on a CUDA GPU or the CPU",
+                                        "The cudawarp authors");
+
+  GstBaseTransformClass* trans_class = GST_BASE_TRANSFORM_CLASS(klass);
+  trans_class->passthrough_on_same_caps = FALSE;
+  trans_class->start = gst_cuda_warp_start;
+  trans_class->stop = gst_cuda_warp_stop;
+  trans_class->query = gst_cuda_warp_query;
+  trans_class->transform_caps = gst_cuda_warp_transform_caps;
+  trans_class->fixate_caps = gst_cuda_warp_fixate_caps;
+  trans_class->set_caps = gst_cuda_warp_set_caps;
+  trans_class->transform_size = gst_cuda_warp_transform_size;
+  trans_class->propose_allocation = gst_cuda_warp_propose_allocation;
+  trans_class->decide_allocation = gst_cuda_warp_decide_allocation;
+  trans_class->before_transform = gst_cuda_warp_before_transform;
+  trans_class->transform = gst_cuda_warp_transform;
+}
