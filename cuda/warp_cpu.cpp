@@ -9,7 +9,8 @@ namespace cudawarp {
 namespace {
 
 template <class P, Interpolation I>
-void warp_rows(const PlanePlan& p, const Source& src, const Image::Plane& dst, int first, int last) {
+void warp_rows(const PlanePlan& plane, const Source& src, const Image::Plane& dst, int first, int last) {
+  const PlanePlan p = plane;  // a copy that the bytes written below cannot alias
   for (int j = first; j < last; ++j) {
     uint8_t* out = dst.data + j * dst.pitch;
     int64_t x = source_x(p, 0, j), y = source_y(p, 0, j);

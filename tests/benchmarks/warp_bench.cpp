@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// How long the CUDA engine takes for a frame in device memory, beside a device-to-device copy of the same bytes in the
+// same run. Frames rotate through more memory than any L2 cache holds. Times are those of the device (CUDA events
+// around a batch of frames); run with --benchmark_repetitions=N for medians.
+#include <benchmark/benchmark.h>
+#include <cuda_runtime.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "warp.h"
+
+using namespace cudawarp;
+
+namespace {
+
+constexpr int kWidth = 3840, kHeight = 2160, kBatch = 24, kFrames = 12;
+
+void require(cudaError_t error, const char* what) {
+  if (error == cudaSuccess) return;
+  std::fprintf(stderr, "%s: %s\n", what, cudaGetErrorString(error));
+  std::exit(1);
+}
+
+// Frames of random bytes in one allocation each, planes behind one another, rows of one pitch.
+class Frames {
+ public:
+  explicit Frames(Format format) : info_(info(format)) {
+    size_t width = 0;
+    for (int k = 0; k < info_.planes; ++k) {
+      rows_ += info_.plane_height(k, kHeight);
+      const size_t row = size_t(info_.plane_width(k, kWidth)) * info_.plane[k].bytes;
+      bytes_ += row * info_.plane_height(k, kHeight);
+      width = std::max(width, row);
+    }
+    std::vector<uint8_t> noise(width * rows_);
+    for (uint8_t& b : noise) b = static_cast<uint8_t>(std::rand());
+    for (int n = 0; n < kFrames; ++n) {
+      void* data = nullptr;
+      require(cudaMallocPitch(&data, &pitch_, width, rows_), "cudaMallocPitch");
+      require(cudaMemcpy2D(data, pitch_, noise.data(), width, width, rows_, cudaMemcpyHostToDevice), "upload");
+      frames_.push_back(static_cast<uint8_t*>(data));
+    }
+  }
+  Frames(const Frames&) = delete;
+  ~Frames() {
+    for (uint8_t* f : frames_) cudaFree(f);
+  }
+
+  template <class View>
+  View view(int n) const {
+    View v;
+    v.memory = Memory::device;
+    size_t row = 0;
+    for (int k = 0; k < info_.planes; ++k) {
+      v.plane[k] = {frames_[n % kFrames] + row * pitch_, static_cast<ptrdiff_t>(pitch_)};
+      row += info_.plane_height(k, kHeight);
+    }
+    return v;
+  }
+  void copy(int n, const Frames& from, cudaStream_t stream) const {
+    require(cudaMemcpyAsync(frames_[n % kFrames], from.frames_[n % kFrames], pitch_ * rows_,
+                            cudaMemcpyDeviceToDevice, stream),
+            "cudaMemcpyAsync");
+  }
+  size_t bytes() const { return bytes_; }
+
+ private:
+  const FormatInfo& info_;
+  size_t pitch_ = 0, rows_ = 0, bytes_ = 0;
+  std::vector<uint8_t*> frames_;
+};
+
+// Runs `frame(n, stream)` in batches and reports the device's time for one.
+template <class Frame>
+void measure(benchmark::State& state, size_t bytes, Frame frame) {
+  cudaStream_t stream;
+  cudaEvent_t start, stop;
+  require(cudaStreamCreate(&stream), "cudaStreamCreate");
+  require(cudaEventCreate(&start), "cudaEventCreate");
+  require(cudaEventCreate(&stop), "cudaEventCreate");
+  int n = 0;
+  for (; n < kFrames; ++n) frame(n, stream);  // warm: textures made, code loaded
+  for (auto _ : state) {
+    require(cudaEventRecord(start, stream), "cudaEventRecord");
+    for (int k = 0; k < kBatch; ++k) frame(n++, stream);
+    require(cudaEventRecord(stop, stream), "cudaEventRecord");
+    require(cudaEventSynchronize(stop), "cudaEventSynchronize");
+    float ms = 0;
+    require(cudaEventElapsedTime(&ms, start, stop), "cudaEventElapsedTime");
+    state.SetIterationTime(ms / 1e3 / kBatch);
+  }
+  state.counters["read_and_written"] = benchmark::Counter(
+      2.0 * bytes, benchmark::Counter::kIsIterationInvariantRate, benchmark::Counter::OneK::kIs1000);
+  cudaEventDestroy(start);
+  cudaEventDestroy(stop);
+  cudaStreamDestroy(stream);
+}
+
+void copy_frame(benchmark::State& state, Format format) {
+  const Frames src(format), dst(format);
+  measure(state, src.bytes(), [&](int n, cudaStream_t stream) { dst.copy(n, src, stream); });
+}
+
+void warp_frame(benchmark::State& state, Format format, WarpParams params) {
+  const Frames src(format), dst(format);
+  const FrameDesc desc{.format = format, .width = kWidth, .height = kHeight, .full_range = false};
+  const auto plan = make_plan(params, desc, desc);
+  auto engine = CudaEngine::create();
+  if (error_of(plan) || error_of(engine)) return state.SkipWithError("no plan or no engine");
+  auto& cuda = *std::get<0>(engine);
+  measure(state, src.bytes(), [&](int n, cudaStream_t stream) {
+    if (auto failed = cuda.warp(std::get<0>(plan), src.view<ConstImage>(n), dst.view<Image>(n), stream))
+      require(cudaErrorUnknown, failed->words.c_str());
+  });
+}
+
+void add_warp(Format format, const std::string& what, const WarpParams& params) {
+  benchmark::RegisterBenchmark(("warp/" + std::string(info(format).name) + "/" + what).c_str(), warp_frame, format,
+                               params)
+      ->UseManualTime()
+      ->Unit(benchmark::kMicrosecond);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  benchmark::Initialize(&argc, argv);
+  int devices = 0;
+  if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
+    std::fprintf(stderr, "no CUDA device\n");
+    return 77;
+  }
+  for (Format format : {Format::RGBA, Format::RGBx, Format::NV12}) {
+    benchmark::RegisterBenchmark(("copy/" + std::string(info(format).name)).c_str(), copy_frame, format)
+        ->UseManualTime()
+        ->Unit(benchmark::kMicrosecond);
+    for (double angle : {0.0, 17.0, 45.0, 90.0}) {
+      WarpParams p;
+      p.angle = angle;
+      p.offset_x = angle == 0 ? 0.25 : 0;  // not an exact copy
+      const std::string at = std::to_string(static_cast<int>(angle)) + "deg";
+      add_warp(format, "bilinear/fast/" + at, p);
+      p.precision = Precision::exact;
+      add_warp(format, "bilinear/exact/" + at, p);
+      p.interpolation = Interpolation::bicubic;
+      add_warp(format, "bicubic/" + at, p);
+    }
+  }
+  benchmark::RunSpecifiedBenchmarks();
+  return 0;
+}
