@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include <type_traits>
+
 #include "cuda_kernels.h"
 #include "sampler.h"
 
@@ -117,15 +119,19 @@ __device__ void warp_block(const KernelPlane& k, int block) {
   }
 }
 
+// `Others` is the pipe of all planes but the first; void in kernels for packed formats, which have one plane.
 template <class First, class Others, Interpolation I, bool Textured>
 __global__ void __launch_bounds__(kThreads) warp_kernel(const __grid_constant__ KernelArgs args) {
   const int block = blockIdx.x;
-  if (args.planes == 1 || block < args.plane[1].first_block) {
-    warp_block<First, I, Textured>(args.plane[0], block);
-    return;
+  if constexpr (!std::is_void_v<Others>) {
+    if (args.planes > 1 && block >= args.plane[1].first_block) {
+      const KernelPlane& k =
+          args.planes > 2 && block >= args.plane[2].first_block ? args.plane[2] : args.plane[1];
+      warp_block<Others, I, Textured>(k, block - k.first_block);
+      return;
+    }
   }
-  const KernelPlane& k = args.planes == 3 && block >= args.plane[2].first_block ? args.plane[2] : args.plane[1];
-  warp_block<Others, I, Textured>(k, block - k.first_block);
+  warp_block<First, I, Textured>(args.plane[0], block);
 }
 
 using Kernel = void (*)(KernelArgs);
@@ -162,10 +168,11 @@ Kernel kernel_of(const KernelArgs& args, Interpolation interpolation, bool textu
   if (args.planes == 2 && args.plane[1].plan.pipe == PipeId::two)
     return kernel_of<OneByte, TwoBytes>(interpolation, textures);
   switch (args.plane[0].plan.pipe) {
-#define CUDAWARP_CASE(name, load, channels, alpha, store) \
-  case PipeId::name: {                                    \
-    using P = PipeOf<PipeId::name>::Type;                 \
-    return kernel_of<P, P>(interpolation, textures);      \
+#define CUDAWARP_CASE(name, load, channels, alpha, store)        \
+  case PipeId::name: {                                           \
+    using P = PipeOf<PipeId::name>::Type;                        \
+    using Others = std::conditional_t<load == 1, OneByte, void>; \
+    return kernel_of<P, Others>(interpolation, textures);        \
   }
     CUDAWARP_PIPES(CUDAWARP_CASE)
 #undef CUDAWARP_CASE

@@ -115,13 +115,6 @@ void set_coordinates(PlanePlan& p, const Affine& src_from_dst) {
   p.y0 = y.at_first, p.y_per_i = y.per_i, p.y_per_j = y.per_j;
 }
 
-// Whether no output pixel sees this edge of the picture, because it lies on or beyond a side of the output frame.
-bool edge_unseen(Point p, Point q, const FrameDesc& dst) {
-  constexpr double kSlack = 1e-6;
-  return std::max(p.x, q.x) <= kSlack || std::min(p.x, q.x) >= dst.width - kSlack ||
-         std::max(p.y, q.y) <= kSlack || std::min(p.y, q.y) >= dst.height - kSlack;
-}
-
 // The picture's edges in the plane. Coverage is that of whole blocks of luma pixels, wherever the chroma sample sits
 // in its block: the picture is the luma frame, seen through unsited coordinates; `shift` leads from those to the
 // coordinates that are sampled.
@@ -131,16 +124,18 @@ void set_edges(PlanePlan& p, const Affine& src_from_dst, const WarpPlan& plan, i
   const Affine unsited = Affine::scaling(1 / fx, 1 / fy) * plan.src_from_dst *
                          Affine::scaling(1 << to.shift_x, 1 << to.shift_y);
   const Point shift{src_from_dst.tx - unsited.tx, src_from_dst.ty - unsited.ty};
+  // The last chroma sample of an odd size reaches over the side of the frame, and its centre lies on it. So an edge
+  // parallel to a side of the output frame, and on it or beyond, is put far away: it fades no pixel.
+  constexpr double kSlack = 1e-6;
   const double w = plan.src.width, h = plan.src.height;
-  const Point corner[4] = {plan.dst_from_src({0, 0}), plan.dst_from_src({w, 0}), plan.dst_from_src({w, h}),
-                           plan.dst_from_src({0, h})};
-  const auto edge = [&](int from_corner, int to_corner, double at, double unseen) {
-    return to_fixed(edge_unseen(corner[from_corner], corner[to_corner], plan.dst) ? unseen : at);
-  };
-  p.edge_left = edge(3, 0, shift.x, -kFarAway);
-  p.edge_right = edge(1, 2, w / fx + shift.x, kFarAway);
-  p.edge_top = edge(0, 1, shift.y, -kFarAway);
-  p.edge_bottom = edge(2, 3, h / fy + shift.y, kFarAway);
+  const Affine& m = plan.src_from_dst;
+  const bool parallel = (m.b == 0 && m.c == 0) || (m.a == 0 && m.d == 0);
+  const Point p0 = m({0, 0}), p1 = m({double(plan.dst.width), double(plan.dst.height)});
+  const auto unseen = [&](double inside) { return parallel && inside >= -kSlack; };
+  p.edge_left = to_fixed(unseen(std::min(p0.x, p1.x)) ? -kFarAway : shift.x);
+  p.edge_right = to_fixed(unseen(w - std::max(p0.x, p1.x)) ? kFarAway : w / fx + shift.x);
+  p.edge_top = to_fixed(unseen(std::min(p0.y, p1.y)) ? -kFarAway : shift.y);
+  p.edge_bottom = to_fixed(unseen(h - std::max(p0.y, p1.y)) ? kFarAway : h / fy + shift.y);
 
   const double source_per_output_x = std::hypot(src_from_dst.a, src_from_dst.b);
   const double source_per_output_y = std::hypot(src_from_dst.c, src_from_dst.d);

@@ -32,21 +32,22 @@ void compare_pixel(const GridCase& c, const TestFrame& out, const oracle::Plane&
     ++tally.samples;
     tally.nearest += std::abs(got - want) <= 0.5 + kTie;
     if (std::abs(got - std::round(want)) > 1)
-      ck_abort_msg("%s: plane %d (%d, %d) sample %d is %d, should be %.3f (opacity %.3f)", c.name.c_str(), p, x, y, k,
-                   got, want, plane.opacity[pixel]);
+      ck_abort_msg("%s: plane %d (%d, %d) sample %d is %d, should be %.3f (opacity %.3f)", c.name.c_str(), p,
+                   x, y, k, got, want, plane.opacity[pixel]);
   }
 }
 
 void compare(const GridCase& c, const TestFrame& src, Tally& tally) {
   const TestFrame out = warped(c.params, src, c.dst, c.dst_slack);
-  const std::vector<oracle::Plane> planes = oracle::warp(c.params, c.src, c.dst, src.view());
+  const std::vector<oracle::Plane> planes = oracle::warp(c.params, c.src, c.dst, src.contents());
   for (size_t p = 0; p < planes.size(); ++p)
     for (int y = 0; y < planes[p].height; ++y)
-      for (int x = 0; x < planes[p].width; ++x) compare_pixel(c, out, planes[p], static_cast<int>(p), x, y, tally);
+      for (int x = 0; x < planes[p].width; ++x)
+        compare_pixel(c, out, planes[p], static_cast<int>(p), x, y, tally);
 }
 
-// What a byte of the output holds where its pixel falls on pixel (i, j) of the source: the source's own byte, or outside
-// the picture the border colour; nothing where that is another test's matter.
+// What a byte of the output holds where its pixel falls on pixel (i, j) of the source: the source's own byte,
+// or outside the picture the border colour; nothing where that is another test's matter.
 std::optional<int> copied(const GridCase& c, const TestFrame& src, int p, int i, int j, Component component) {
   const bool inside = i >= 0 && j >= 0 && i < src.width(p) && j < src.height(p);
   if (inside) {
@@ -61,7 +62,8 @@ std::optional<int> copied(const GridCase& c, const TestFrame& src, int p, int i,
   return static_cast<int>(border[static_cast<int>(component)]);
 }
 
-void check_copy_plane(const GridCase& c, const TestFrame& src, const TestFrame& out, int p, const oracle::Map& back) {
+void check_copy_plane(const GridCase& c, const TestFrame& src, const TestFrame& out, int p,
+                      const oracle::Map& back) {
   for (int y = 0; y < out.height(p); ++y)
     for (int x = 0; x < out.width(p); ++x) {
       const oracle::Vec at = oracle::source_point(back, c.src, c.dst, p, x, y);
@@ -69,8 +71,8 @@ void check_copy_plane(const GridCase& c, const TestFrame& src, const TestFrame& 
       for (int k = 0; k < out.bytes(p); ++k) {
         const auto want = copied(c, src, p, i, j, info(c.dst.format).plane[p].components[k]);
         if (want && out.at(p, x, y, k) != *want)
-          ck_abort_msg("%s: plane %d (%d, %d) sample %d is %d, should be a copy of %d", c.name.c_str(), p, x, y, k,
-                       out.at(p, x, y, k), *want);
+          ck_abort_msg("%s: plane %d (%d, %d) sample %d is %d, should be a copy of %d", c.name.c_str(), p, x,
+                       y, k, out.at(p, x, y, k), *want);
       }
     }
 }
@@ -110,7 +112,8 @@ GST_START_TEST(matches_definition) {
              info(formats.dst).name.data(), name_of(interpolation), 100 * share, tally.samples);
     ck_assert_msg(tally.samples > 50000, "only %" G_GUINT64_FORMAT " samples compared", tally.samples);
     ck_assert_msg(share >= 0.99, "%s -> %s %s: only %.3f %% are the nearest code value",
-                  info(formats.src).name.data(), info(formats.dst).name.data(), name_of(interpolation), 100 * share);
+                  info(formats.src).name.data(), info(formats.dst).name.data(), name_of(interpolation),
+                  100 * share);
   }
 }
 GST_END_TEST;

@@ -31,9 +31,9 @@ void fill(TestFrame& frame, Fill value) {
 
 }  // namespace
 
-TestFrame::TestFrame(const FrameDesc& desc, int slack, bool last_byte) : desc_(desc) {
+TestFrame::TestFrame(const FrameDesc& desc, int slack, bool last_byte, int pitch_multiple) : desc_(desc) {
   for (int p = 0; p < info(desc.format).planes; ++p) {
-    pitch_[p] = row_bytes(p) + slack;
+    pitch_[p] = (row_bytes(p) + slack + pitch_multiple - 1) / pitch_multiple * pitch_multiple;
     const size_t end = kGuard + (height(p) - 1) * pitch_[p] + row_bytes(p);
     memory_[p].assign(last_byte ? end : end + kGuard, kCanary);
     memory_[p].shrink_to_fit();
@@ -47,7 +47,7 @@ Image TestFrame::view() {
   return image;
 }
 
-ConstImage TestFrame::view() const {
+ConstImage TestFrame::contents() const {
   ConstImage image;
   for (int p = 0; p < info(desc_.format).planes; ++p)
     image.plane[p] = {memory_[p].data() + kGuard, pitch_[p]};
@@ -102,7 +102,7 @@ WarpPlan plan_or_fail(const WarpParams& params, const FrameDesc& src, const Fram
 
 TestFrame warped(const WarpParams& params, const TestFrame& src, const FrameDesc& dst, int slack) {
   TestFrame out(dst, slack);
-  warp_on_cpu(plan_or_fail(params, src.desc(), dst), src.view(), out.view(), backwards);
+  warp_on_cpu(plan_or_fail(params, src.desc(), dst), src.contents(), out.view(), backwards);
   ck_assert_msg(out.intact(), "wrote outside the rows of the output");
   return out;
 }

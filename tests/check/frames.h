@@ -11,9 +11,10 @@ namespace cudawarp {
 
 class TestFrame {
  public:
-  // Rows are `slack` bytes further apart than they need be. The last row ends where its memory ends if `last_byte` is
-  // set, so that a memory checker sees a read beyond it.
-  explicit TestFrame(const FrameDesc& desc, int slack = 0, bool last_byte = false);
+  // Rows are `slack` bytes further apart than they need be, and then up to a multiple of `pitch_multiple`.
+  // The last row ends where its memory ends if `last_byte` is set, so that a memory checker sees a read
+  // beyond it.
+  explicit TestFrame(const FrameDesc& desc, int slack = 0, bool last_byte = false, int pitch_multiple = 1);
 
   const FrameDesc& desc() const { return desc_; }
   int width(int plane) const { return info(desc_.format).plane_width(plane, desc_.width); }
@@ -26,17 +27,21 @@ class TestFrame {
   uint8_t at(int plane, int x, int y, int k = 0) const { return memory_[plane][index(plane, x, y, k)]; }
 
   Image view();
-  ConstImage view() const;
+  ConstImage contents() const;
 
   // Whether no byte outside the rows was written.
   bool intact() const;
+
+  // All the memory of a plane; its first row is kGuard bytes in. For tests that hold a frame elsewhere.
+  static constexpr size_t kGuard = 64;
+  std::vector<uint8_t>& memory(int plane) { return memory_[plane]; }
+  const std::vector<uint8_t>& memory(int plane) const { return memory_[plane]; }
 
  private:
   size_t index(int plane, int x, int y, int k) const {
     return kGuard + y * pitch_[plane] + static_cast<size_t>(x) * bytes(plane) + k;
   }
 
-  static constexpr size_t kGuard = 64;
   FrameDesc desc_;
   std::vector<uint8_t> memory_[kMaxPlanes];
   ptrdiff_t pitch_[kMaxPlanes] = {};

@@ -40,7 +40,11 @@ const std::vector<Geometry>& copies() {
       {"-90, mirrored", {.angle = -90, .scale_x = -1, .framing = Framing::expand}, kNaturalSize},
       {"180", {.angle = 180}},
       {"630", {.angle = 630, .framing = Framing::crop}, kNaturalSize},
-      {"90, pixel aspect 16/15", {.angle = 90, .framing = Framing::expand}, kNaturalSize, 16 / 15.0, 15 / 16.0},
+      {"90, pixel aspect 16/15",
+       {.angle = 90, .framing = Framing::expand},
+       kNaturalSize,
+       16 / 15.0,
+       15 / 16.0},
       {"matrix", {.matrix = Affine{0, 1, 2, 1, 0, 0}}},
   };
   return list;
@@ -71,7 +75,11 @@ const std::vector<Geometry>& geometries() {
         {"crop to 40x30", {.fit = Fit::crop, .align_x = 0.2, .align_y = 0.7}, {40, 30}},
         {"none to 50x19", {.fit = Fit::none, .align_x = 0.25, .align_y = 0.9}, {50, 19}},
         {"25 expand to 31x31", {.angle = 25, .framing = Framing::expand}, {31, 31}},
-        {"40, pixel aspect 16/15", {.angle = 40, .framing = Framing::expand}, kNaturalSize, 16 / 15.0, 16 / 15.0},
+        {"40, pixel aspect 16/15",
+         {.angle = 40, .framing = Framing::expand},
+         kNaturalSize,
+         16 / 15.0,
+         16 / 15.0},
         {"pixel aspect 2 to 1", {.angle = 8}, {40, 30}, 2, 1},
     };
     all.insert(all.end(), std::begin(more), std::end(more));
@@ -94,15 +102,16 @@ void describe(FrameDesc& frame, int variant) {
   frame.cosited_y = variant % 4 == 2;
 }
 
-GridCase make_case(FormatPair formats, Interpolation interpolation, const BorderChoice& border, const Geometry& geometry,
-                   Size size, int variant) {
+GridCase make_case(FormatPair formats, Interpolation interpolation, const BorderChoice& border,
+                   const Geometry& geometry, Size size, int variant) {
   GridCase c{};
   c.params = geometry.params;
   c.params.border = border.border;
   c.params.edge_antialias = border.edge_antialias;
   c.params.interpolation = interpolation;
   c.params.border_color = kBorderColors[variant % std::size(kBorderColors)];
-  c.src = {.format = formats.src, .width = size.width, .height = size.height, .pixel_aspect = geometry.src_aspect};
+  c.src = {
+      .format = formats.src, .width = size.width, .height = size.height, .pixel_aspect = geometry.src_aspect};
   describe(c.src, variant);
   c.dst = c.src;
   c.dst.format = formats.dst;
@@ -117,8 +126,8 @@ GridCase make_case(FormatPair formats, Interpolation interpolation, const Border
   c.seed = static_cast<uint32_t>(variant) + 1;
   c.smooth = variant % 3 == 1;
   c.name = std::string(info(formats.src).name) + " -> " + std::string(info(formats.dst).name) + ", " +
-           name_of(interpolation) + ", " + border.name + ", " + geometry.name + ", " + std::to_string(size.width) +
-           "x" + std::to_string(size.height);
+           name_of(interpolation) + ", " + border.name + ", " + geometry.name + ", " +
+           std::to_string(size.width) + "x" + std::to_string(size.height);
   return c;
 }
 
@@ -148,8 +157,9 @@ const std::vector<FormatPair>& grid_formats() {
       if (f.family == Family::rgb) family.push_back(f.format);
     }
     for (size_t k = 0; k < family.size(); ++k) pairs.push_back({family[k], family[(k + 1) % family.size()]});
-    const FormatPair more[] = {{Format::RGB, Format::RGBA},  {Format::RGBA, Format::RGBx}, {Format::RGB, Format::BGRx},
-                               {Format::RGBx, Format::BGR},  {Format::ABGR, Format::RGB},  {Format::BGRx, Format::ARGB},
+    const FormatPair more[] = {{Format::RGB, Format::RGBA}, {Format::RGBA, Format::RGBx},
+                               {Format::RGB, Format::BGRx}, {Format::RGBx, Format::BGR},
+                               {Format::ABGR, Format::RGB}, {Format::BGRx, Format::ARGB},
                                {Format::BGRA, Format::xRGB}};
     pairs.insert(pairs.end(), std::begin(more), std::end(more));
     return pairs;
@@ -178,7 +188,8 @@ TestFrame GridCase::source() const {
   return frame;
 }
 
-void for_each_case(FormatPair formats, Interpolation interpolation, const std::function<void(const GridCase&)>& run) {
+void for_each_case(FormatPair formats, Interpolation interpolation,
+                   const std::function<void(const GridCase&)>& run) {
   for_each(formats, interpolation, geometries(), run);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The grid of warps that every engine is tested on: formats x interpolations x borders x geometries x sizes. Formats
-// come from the table, so a new row is tested without a new line here.
+// The grid of warps that every engine is tested on: formats x interpolations x borders x geometries x sizes.
+// Formats come from the table, so a new row is tested without a new line here.
 #pragma once
 
 #include <functional>
@@ -33,7 +33,8 @@ struct GridCase {
   TestFrame source() const;
 };
 
-void for_each_case(FormatPair formats, Interpolation interpolation, const std::function<void(const GridCase&)>& run);
+void for_each_case(FormatPair formats, Interpolation interpolation,
+                   const std::function<void(const GridCase&)>& run);
 
 // Warps that only move pixels, whole ones: identity, flips, quarter turns, whole offsets.
 void for_each_copy(FormatPair formats, const std::function<void(const GridCase&)>& run);

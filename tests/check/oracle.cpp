@@ -9,15 +9,17 @@
 namespace cudawarp::oracle {
 namespace {
 
-constexpr double kOnTheSide = 1e-6;    // pixels; what is this close to a side lies on it
-constexpr double kUndecided = 1e-4;    // pixels
+constexpr double kOnTheSide = 1e-6;  // pixels; what is this close to a side lies on it
+constexpr double kUndecided = 1e-4;  // pixels
 
 // In degrees, so that quarter turns are exact.
 double cosine(double degrees) {
   const double d = std::abs(std::remainder(degrees, 360.0));
   return d == 90 ? 0 : std::cos(d * std::numbers::pi / 180);
 }
-double sine(double degrees) { return cosine(degrees - 90); }
+double sine(double degrees) {
+  return cosine(degrees - 90);
+}
 
 // Display space: square pixels, as high as a source pixel. Scale, shear, rotate about the pivot.
 Vec turn(const WarpParams& p, const FrameDesc& src, Vec q) {
@@ -32,8 +34,8 @@ struct Box {
   double x, y, width, height;
 };
 
-// The half sides (x, y) of a centred upright rectangle lie inside a parallelogram with half edges e and f where
-// x |f.y| + y |f.x| <= |e x f| and x |e.y| + y |e.x| <= |e x f|.
+// The half sides (x, y) of a centred upright rectangle lie inside a parallelogram with half edges e and f
+// where x |f.y| + y |f.x| <= |e x f| and x |e.y| + y |e.x| <= |e x f|.
 double highest(Vec e, Vec f, double x) {
   const double cross = std::abs(e.x * f.y - e.y * f.x);
   const auto limit = [&](Vec v) {
@@ -57,14 +59,16 @@ Vec largest(Vec e, Vec f) {
 
 Vec largest_of_aspect(Vec e, Vec f, double aspect) {
   const double cross = std::abs(e.x * f.y - e.y * f.x);
-  const double y = cross / std::max(aspect * std::abs(e.y) + std::abs(e.x), aspect * std::abs(f.y) + std::abs(f.x));
+  const double y =
+      cross / std::max(aspect * std::abs(e.y) + std::abs(e.x), aspect * std::abs(f.y) + std::abs(f.x));
   return {aspect * y, y};
 }
 
 Box canvas(const WarpParams& p, const FrameDesc& src, const FrameDesc& dst) {
   const double w = src.width * src.pixel_aspect, h = src.height;
   if (p.framing == Framing::none) return {0, 0, w, h};
-  const Vec a = turn(p, src, {0, 0}), b = turn(p, src, {w, 0}), c = turn(p, src, {w, h}), d = turn(p, src, {0, h});
+  const Vec a = turn(p, src, {0, 0}), b = turn(p, src, {w, 0}), c = turn(p, src, {w, h}),
+            d = turn(p, src, {0, h});
   const Vec e{(b.x - a.x) / 2, (b.y - a.y) / 2}, f{(d.x - a.x) / 2, (d.y - a.y) / 2};
   Vec half{(std::max({a.x, b.x, c.x, d.x}) - std::min({a.x, b.x, c.x, d.x})) / 2,
            (std::max({a.y, b.y, c.y, d.y}) - std::min({a.y, b.y, c.y, d.y})) / 2};
@@ -86,7 +90,8 @@ bool is_rounded_canvas(const WarpParams& p, double w, double h, const FrameDesc&
     const double whole = p.framing == Framing::crop ? std::floor(v + kOnTheSide) : std::ceil(v - kOnTheSide);
     return std::max(whole, 1.0) == n;
   };
-  return (p.framing == Framing::expand || p.framing == Framing::crop) && is(w, dst.width) && is(h, dst.height);
+  return (p.framing == Framing::expand || p.framing == Framing::crop) && is(w, dst.width) &&
+         is(h, dst.height);
 }
 
 // The rectangle of the output that the canvas, w x h output pixels large where it is shown 1:1, fills.
@@ -165,17 +170,20 @@ Taps taps(double at, int n, const WarpParams& p) {
 // How much of each pixel the picture covers.
 class Coverage {
  public:
-  Coverage(const Map& forward, const Map& back, const FrameDesc& src, const FrameDesc& dst, const PlaneFormat& to)
+  Coverage(const Map& forward, const Map& back, const FrameDesc& src, const FrameDesc& dst,
+           const PlaneFormat& to)
       : back_(back), block_{double(1 << to.shift_x), double(1 << to.shift_y)}, w_(src.width), h_(src.height) {
     // Output pixels of the plane to source pixels, across the edges.
-    across_ = {std::hypot(back.a * block_.x, back.b * block_.y), std::hypot(back.c * block_.x, back.d * block_.y)};
+    across_ = {std::hypot(back.a * block_.x, back.b * block_.y),
+               std::hypot(back.c * block_.x, back.d * block_.y)};
     const Vec corner[4] = {forward({0, 0}), forward({w_, 0}), forward({w_, h_}), forward({0, h_})};
     for (int k = 0; k < 4; ++k) fades_[k] = !hidden(corner, corner[k], corner[(k + 1) % 4], dst);
   }
 
   double operator()(int i, int j) const {
     const Vec s = back_({(i + 0.5) * block_.x, (j + 0.5) * block_.y});
-    const double inside[4] = {s.y / across_.y, (w_ - s.x) / across_.x, (h_ - s.y) / across_.y, s.x / across_.x};
+    const double inside[4] = {s.y / across_.y, (w_ - s.x) / across_.x, (h_ - s.y) / across_.y,
+                              s.x / across_.x};
     double cover = 1;
     for (int k = 0; k < 4; ++k)
       if (fades_[k]) cover *= std::clamp(0.5 + inside[k], 0.0, 1.0);
@@ -183,8 +191,10 @@ class Coverage {
   }
 
  private:
-  // Whether an edge lies on or beyond a side of the output, with the rest of the picture on the other side of it.
+  // Whether an upright edge lies on or beyond a side of the output, with the rest of the picture on the other
+  // side of it.
   static bool hidden(const Vec (&picture)[4], Vec p, Vec q, const FrameDesc& dst) {
+    if (std::abs(p.x - q.x) > kOnTheSide && std::abs(p.y - q.y) > kOnTheSide) return false;
     const auto beyond = [&](auto distance) {
       const auto out = [&](Vec v) { return distance(v) >= -kOnTheSide; };
       return out(p) && out(q) && !std::all_of(picture, picture + 4, out);
@@ -201,7 +211,9 @@ class Coverage {
 
 constexpr int kPadding = 4;  // in a Color
 
-int color_index(Component c) { return c == Component::padding ? kPadding : static_cast<int>(c); }
+int color_index(Component c) {
+  return c == Component::padding ? kPadding : static_cast<int>(c);
+}
 
 // Reads a plane as colours.
 class Reader {
@@ -245,8 +257,8 @@ Color interpolate(const Reader& read, const Color& border, const Taps& xs, const
   return sum;
 }
 
-Plane warp_plane(const WarpParams& p, const FrameDesc& src, const FrameDesc& dst, const ConstImage& image, int plane,
-                 const Map& forward, const Map& back) {
+Plane warp_plane(const WarpParams& p, const FrameDesc& src, const FrameDesc& dst, const ConstImage& image,
+                 int plane, const Map& forward, const Map& back) {
   const FormatInfo &from = info(src.format), &to = info(dst.format);
   const PlaneFormat& stored = to.plane[plane];
   const bool alpha = from.has_alpha() || to.has_alpha();
@@ -272,7 +284,8 @@ Plane warp_plane(const WarpParams& p, const FrameDesc& src, const FrameDesc& dst
         out.value.push_back(std::clamp(c[color_index(stored.components[k])], 0.0, 255.0));
       out.opacity.push_back(opacity);
       const auto undecided = [](double v) { return std::abs(v - std::round(v)) < kUndecided; };
-      out.ambiguous.push_back(p.interpolation == Interpolation::nearest && (undecided(at.x) || undecided(at.y)));
+      out.ambiguous.push_back(p.interpolation == Interpolation::nearest &&
+                              (undecided(at.x) || undecided(at.y)));
     }
   return out;
 }
@@ -280,7 +293,8 @@ Plane warp_plane(const WarpParams& p, const FrameDesc& src, const FrameDesc& dst
 }  // namespace
 
 Map dst_from_src(const WarpParams& p, const FrameDesc& src, const FrameDesc& dst) {
-  const Vec o = forward(p, src, dst, {0, 0}), x = forward(p, src, dst, {1, 0}), y = forward(p, src, dst, {0, 1});
+  const Vec o = forward(p, src, dst, {0, 0}), x = forward(p, src, dst, {1, 0}),
+            y = forward(p, src, dst, {0, 1});
   return {x.x - o.x, y.x - o.x, o.x, x.y - o.y, y.y - o.y, o.y};
 }
 
@@ -290,7 +304,8 @@ Map inverse(const Map& m) {
           -m.c / det, m.a / det,  (m.c * m.tx - m.a * m.ty) / det};
 }
 
-Vec source_point(const Map& src_from_dst, const FrameDesc& src, const FrameDesc& dst, int plane, int i, int j) {
+Vec source_point(const Map& src_from_dst, const FrameDesc& src, const FrameDesc& dst, int plane, int i,
+                 int j) {
   const PlaneFormat &from = info(src.format).plane[plane], &to = info(dst.format).plane[plane];
   // A chroma sample sits in the middle of its block of luma pixels, or on the first of them.
   const auto luma_of = [](int k, int shift, bool cosited) {
@@ -313,8 +328,8 @@ Color border_color(const WarpParams& p, const FrameDesc& frame) {
   const double opaque = p.border == Border::transparent ? 0 : format.has_alpha() ? 255 * channel(24) : 255;
   if (format.family == Family::rgb) return {level(r), level(g), level(b), opaque, opaque};
   const double y = frame.kr * r + frame.kb * b + (1 - frame.kr - frame.kb) * g;
-  return {level(y), difference((b - y) / (2 * (1 - frame.kb))), difference((r - y) / (2 * (1 - frame.kr))), opaque,
-          opaque};
+  return {level(y), difference((b - y) / (2 * (1 - frame.kb))), difference((r - y) / (2 * (1 - frame.kr))),
+          opaque, opaque};
 }
 
 std::vector<Plane> warp(const WarpParams& params, const FrameDesc& src, const FrameDesc& dst,

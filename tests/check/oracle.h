@@ -24,9 +24,10 @@ struct Map {
 Map dst_from_src(const WarpParams& params, const FrameDesc& src, const FrameDesc& dst);
 Map inverse(const Map& map);
 
-// Where the centre of pixel (i, j) of plane `plane` of the output reads in that plane of the source, in pixels of the
-// plane.
-Vec source_point(const Map& src_from_dst, const FrameDesc& src, const FrameDesc& dst, int plane, int i, int j);
+// Where the centre of pixel (i, j) of plane `plane` of the output reads in that plane of the source, in
+// pixels of the plane.
+Vec source_point(const Map& src_from_dst, const FrameDesc& src, const FrameDesc& dst, int plane, int i,
+                 int j);
 
 // The border colour as code values of `frame`: R, G, B or Y, U, V, then alpha, then what padding holds.
 using Color = std::array<double, 5>;
@@ -35,8 +36,8 @@ Color border_color(const WarpParams& params, const FrameDesc& frame);
 struct Plane {
   int width, height, samples;  // `samples` of each pixel, in the order of memory
   std::vector<double> value;   // clamped to what a byte can hold, not rounded
-  // By pixel: the opacity 0..255 behind its colours, 255 where no alpha takes part. The colours of a pixel that is
-  // transparent mean nothing.
+  // By pixel: the opacity 0..255 behind its colours, 255 where no alpha takes part. The colours of a pixel
+  // that is transparent mean nothing.
   std::vector<double> opacity;
   // By pixel: nearest interpolation so close to the border between two source pixels that either is right.
   std::vector<bool> ambiguous;

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The CUDA engine against the CPU engine, over the whole grid: the same bytes in precision=exact, at most one
+// code value apart in fast. Without a device the program skips (77), or fails where CUDAWARP_REQUIRE_CUDA=1
+// says that there must be one.
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+
+#include "cuda/geometry.h"
+#include "grid.h"
+
+#include <gst/check/gstcheck.h>  // last: its macro `fail` breaks standard headers
+
+using namespace cudawarp;
+
+namespace {
+
+void check_cuda(cudaError_t error) {
+  if (error != cudaSuccess) ck_abort_msg("CUDA: %s", cudaGetErrorString(error));
+}
+void check_status(const Status& status) {
+  if (status) ck_abort_msg("%s", status->words.c_str());
+}
+
+// Where the frames of a warp lie. Aligned rows can be read through textures, odd ones must not be.
+enum class Path { host_host, host_device, device_host, aligned_device, odd_device };
+constexpr int kPaths = 5;
+
+bool src_on_device(Path p) {
+  return p != Path::host_host && p != Path::host_device;
+}
+bool dst_on_device(Path p) {
+  return p != Path::host_host && p != Path::device_host;
+}
+
+// The bytes of a TestFrame, canaries and all, in device memory. Memory grows and stays, so that the engine
+// meets its buffers again.
+class DeviceFrame {
+ public:
+  DeviceFrame() = default;
+  DeviceFrame(const DeviceFrame&) = delete;
+  ~DeviceFrame() {
+    for (uint8_t* m : memory_) cudaFree(m);
+  }
+
+  // `shift` moves the rows away from where they are aligned.
+  void upload(const TestFrame& frame, int shift, cudaStream_t stream) {
+    for (int p = 0; p < planes(frame); ++p) {
+      const size_t size = frame.memory(p).size();
+      lead_[p] = kAlignment - TestFrame::kGuard + shift;
+      if (lead_[p] + size > size_[p]) {
+        check_cuda(cudaFree(memory_[p]));
+        size_[p] = 2 * (lead_[p] + size);
+        check_cuda(cudaMalloc(reinterpret_cast<void**>(&memory_[p]), size_[p]));
+      }
+      check_cuda(cudaMemcpyAsync(memory_[p] + lead_[p], frame.memory(p).data(), size, cudaMemcpyHostToDevice,
+                                 stream));
+    }
+    check_cuda(cudaStreamSynchronize(stream));
+  }
+
+  void download(TestFrame& frame, cudaStream_t stream) const {
+    for (int p = 0; p < planes(frame); ++p)
+      check_cuda(cudaMemcpyAsync(frame.memory(p).data(), memory_[p] + lead_[p], frame.memory(p).size(),
+                                 cudaMemcpyDeviceToHost, stream));
+    check_cuda(cudaStreamSynchronize(stream));
+  }
+
+  template <class AnyImage>
+  AnyImage view(AnyImage host, int planes) const {
+    host.memory = Memory::device;
+    for (int p = 0; p < planes; ++p) host.plane[p].data = memory_[p] + lead_[p] + TestFrame::kGuard;
+    return host;
+  }
+
+  static int planes(const TestFrame& frame) { return info(frame.desc().format).planes; }
+  static constexpr int kAlignment = 512;
+
+ private:
+  uint8_t* memory_[kMaxPlanes] = {};
+  size_t size_[kMaxPlanes] = {}, lead_[kMaxPlanes] = {};
+};
+
+// A frame with rows as the path asks; `slack` where it does not care.
+TestFrame frame_for(const FrameDesc& desc, Path path, int slack) {
+  if (path == Path::aligned_device) return TestFrame(desc, 0, false, DeviceFrame::kAlignment);
+  const bool even = info(desc.format).plane[0].bytes * desc.width % 2 == 0;
+  return TestFrame(desc, path != Path::odd_device ? slack : even ? 3 : 4);
+}
+
+// The same content in rows that lie otherwise.
+void copy(const TestFrame& from, TestFrame& to) {
+  for (int p = 0; p < DeviceFrame::planes(from); ++p) {
+    const ConstImage::Plane rows = from.contents().plane[p];
+    for (int y = 0; y < from.height(p); ++y)
+      std::copy_n(rows.data + y * rows.pitch, from.row_bytes(p), &to.at(p, 0, y));
+  }
+}
+
+struct Tally {
+  uint64_t frames = 0, samples = 0, differing = 0;
+};
+
+void compare(const std::string& name, const TestFrame& want, const TestFrame& got, int tolerance,
+             Tally& tally) {
+  ++tally.frames;
+  for (int p = 0; p < DeviceFrame::planes(want); ++p)
+    for (int y = 0; y < want.height(p); ++y)
+      for (int b = 0; b < want.row_bytes(p); ++b) {
+        const int a = want.at(p, 0, y, b), c = got.at(p, 0, y, b);
+        ++tally.samples;
+        tally.differing += a != c;
+        if (std::abs(a - c) > tolerance)
+          ck_abort_msg("%s: plane %d row %d byte %d is %d, the CPU says %d", name.c_str(), p, y, b, c, a);
+      }
+}
+
+class Bench {
+ public:
+  Bench() {
+    check_cuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
+    Expected<std::unique_ptr<CudaEngine>> made = CudaEngine::create();
+    if (const Error* error = error_of(made)) ck_abort_msg("no engine: %s", error->words.c_str());
+    engine_ = std::move(std::get<std::unique_ptr<CudaEngine>>(made));
+  }
+  ~Bench() {
+    engine_.reset();
+    cudaStreamDestroy(stream_);
+  }
+
+  // Warps with both engines and compares.
+  void run(const GridCase& c, Precision precision, Path path) {
+    WarpPlan plan = plan_or_fail(c.params, c.src, c.dst);
+    plan.precision = precision;
+    TestFrame src = frame_for(c.src, path, c.src_slack), want(c.dst),
+              got = frame_for(c.dst, path, c.dst_slack);
+    copy(c.source(), src);
+    warp_on_cpu(plan, src.contents(), want.view(), backwards);
+    warp(plan, src, got, path);
+    ck_assert_msg(got.intact(), "%s: wrote outside the rows of the output", c.name.c_str());
+    compare(c.name, want, got, precision == Precision::exact ? 0 : 1, tally[static_cast<int>(path)]);
+  }
+
+  void warp(const WarpPlan& plan, const TestFrame& src, TestFrame& dst, Path path) {
+    const int shift = path == Path::odd_device ? 1 + static_cast<int>(frames_ % 3) : 0;
+    ConstImage from = src.contents();
+    Image to = dst.view();
+    if (src_on_device(path)) {
+      src_.upload(src, shift, stream_);
+      from = src_.view(from, plan.planes);
+    }
+    if (dst_on_device(path)) {
+      dst_.upload(dst, shift, stream_);
+      to = dst_.view(to, plan.planes);
+    }
+    check_status(engine_->warp(plan, from, to, stream_));
+    if (dst_on_device(path)) dst_.download(dst, stream_);
+    check_status(engine_->synchronize(stream_));
+    ck_assert_uint_eq(engine_->counters().frames, ++frames_);
+  }
+
+  CudaEngine& engine() { return *engine_; }
+  cudaStream_t stream() const { return stream_; }
+
+  Tally tally[kPaths];
+
+ private:
+  cudaStream_t stream_ = nullptr;
+  std::unique_ptr<CudaEngine> engine_;
+  DeviceFrame src_, dst_;
+  uint64_t frames_ = 0;
+};
+
+// Every case of one pair of formats, each on the next path.
+void run_grid(FormatPair formats, Precision precision) {
+  Bench bench;
+  int path = static_cast<int>(formats.src);
+  for (const Interpolation interpolation : kInterpolations)
+    for_each_case(formats, interpolation,
+                  [&](const GridCase& c) { bench.run(c, precision, static_cast<Path>(path++ % kPaths)); });
+  for (int p = 0; p < kPaths; ++p) {
+    const Tally& t = bench.tally[p];
+    GST_INFO("path %d: %" G_GUINT64_FORMAT " frames, %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
+             " samples differ by one",
+             p, t.frames, t.differing, t.samples);
+    ck_assert_msg(t.frames > 100 && t.samples > 10000, "path %d hardly ran: %" G_GUINT64_FORMAT " frames", p,
+                  t.frames);
+  }
+  const auto counters = bench.engine().counters();
+  const bool textures_expected = precision == Precision::fast && info(formats.src).plane[0].bytes != 3;
+  ck_assert_msg((counters.textures_created > 0) == textures_expected, "%" G_GUINT64_FORMAT " textures",
+                counters.textures_created);
+}
+
+GridCase large_case(FormatPair formats, Interpolation interpolation, Size size) {
+  GridCase c{};
+  c.name = "large, " + std::string(info(formats.src).name) + ", " + name_of(interpolation);
+  c.params = {.angle = 17, .interpolation = interpolation};
+  c.src = {.format = formats.src, .width = size.width, .height = size.height};
+  c.dst = c.src;
+  c.dst.format = formats.dst;
+  c.seed = 11;
+  return c;
+}
+
+}  // namespace
+
+GST_START_TEST(exact_equals_cpu) {
+  run_grid(grid_formats()[__i__], Precision::exact);
+}
+GST_END_TEST;
+
+GST_START_TEST(fast_is_within_one) {
+  run_grid(grid_formats()[__i__], Precision::fast);
+}
+GST_END_TEST;
+
+// More than one block of threads, and sides that no block divides.
+GST_START_TEST(large_frames) {
+  Bench bench;
+  for (const Interpolation interpolation : kInterpolations)
+    for (const Size size : {Size{641, 483}, Size{32768, 2}, Size{3, 32767}})
+      for (const Path path : {Path::host_host, Path::aligned_device, Path::odd_device})
+        for (const Precision precision : {Precision::exact, Precision::fast})
+          bench.run(large_case(grid_formats()[__i__], interpolation, size), precision, path);
+}
+GST_END_TEST;
+
+// A running stream allocates nothing and makes no textures.
+GST_START_TEST(steady_state) {
+  constexpr int kBuffers = 3, kFrames = 30;
+  Bench bench;
+  const GridCase c = large_case({Format::NV12, Format::NV12}, Interpolation::bilinear, {640, 480});
+  const WarpPlan plan = plan_or_fail(c.params, c.src, c.dst);
+  const TestFrame src = c.source(), aligned = frame_for(c.src, Path::aligned_device, 0);
+  TestFrame host(c.dst), out = frame_for(c.dst, Path::aligned_device, 0);
+  DeviceFrame in[kBuffers], to;
+  for (DeviceFrame& b : in) b.upload(aligned, 0, bench.stream());
+  to.upload(out, 0, bench.stream());
+  CudaEngine::Counters first{};
+  for (int k = 0; k < kFrames; ++k) {
+    check_status(bench.engine().warp(plan, in[k % kBuffers].view(aligned.contents(), plan.planes),
+                                     to.view(out.view(), plan.planes), bench.stream()));
+    check_status(bench.engine().warp(plan, src.contents(), host.view(), bench.stream()));
+    check_status(bench.engine().synchronize(bench.stream()));
+    if (k == kBuffers - 1) first = bench.engine().counters();
+  }
+  const CudaEngine::Counters last = bench.engine().counters();
+  ck_assert_uint_eq(last.frames, 2 * kFrames);
+  ck_assert_uint_gt(first.textures_created, 0);
+  ck_assert_uint_eq(last.textures_created, first.textures_created);
+  ck_assert_uint_eq(last.staging_allocations, first.staging_allocations);
+  const uint64_t frame_bytes = 640 * 480 * 3 / 2;
+  ck_assert_uint_eq(last.bytes_uploaded, kFrames * frame_bytes);
+  ck_assert_uint_eq(last.bytes_downloaded, kFrames * frame_bytes);
+}
+GST_END_TEST;
+
+// The output of one stream's warp, read by another stream's: order() keeps them apart without the host.
+GST_START_TEST(streams_in_order) {
+  Bench bench;
+  cudaStream_t other = nullptr;
+  check_cuda(cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking));
+  const FrameDesc desc{.format = Format::RGBA, .width = 640, .height = 640};
+  const WarpPlan quarter = plan_or_fail({.angle = 90}, desc, desc);
+  TestFrame src = frame_for(desc, Path::aligned_device, 0), got = src;
+  for (uint32_t seed = 1; seed <= 20; ++seed) {
+    DeviceFrame a, b;
+    fill_noise(src, seed);
+    a.upload(src, 0, bench.stream());
+    b.upload(got, 0, bench.stream());
+    for (const bool back : {false, true, false, true}) {  // four quarter turns, on alternating streams
+      DeviceFrame &from = back ? b : a, &to = back ? a : b;
+      cudaStream_t stream = back ? other : bench.stream();
+      check_status(
+          bench.engine().warp(quarter, from.view(src.contents(), 1), to.view(got.view(), 1), stream));
+      check_status(bench.engine().order(stream, back ? bench.stream() : other));
+    }
+    a.download(got, bench.stream());
+    Tally tally;
+    compare("four quarter turns", src, got, 0, tally);
+  }
+  cudaStreamDestroy(other);
+}
+GST_END_TEST;
+
+static Suite* cuda_grid_suite() {
+  Suite* s = suite_create("cuda_grid");
+  TCase* tc = tcase_create("grid");
+  const int formats = static_cast<int>(grid_formats().size());
+  suite_add_tcase(s, tc);
+  tcase_set_timeout(tc, 0);  // the runner of the programs has one
+  tcase_add_loop_test(tc, exact_equals_cpu, 0, formats);
+  tcase_add_loop_test(tc, fast_is_within_one, 0, formats);
+  tcase_add_loop_test(tc, large_frames, 0, formats);
+  tcase_add_test(tc, steady_state);
+  tcase_add_test(tc, streams_in_order);
+  return s;
+}
+
+int main(int argc, char** argv) {
+  int devices = 0;
+  const cudaError_t error = cudaGetDeviceCount(&devices);
+  if (error != cudaSuccess || devices == 0) {
+    const char* required = std::getenv("CUDAWARP_REQUIRE_CUDA");
+    std::fprintf(stderr, "no CUDA device: %s\n", cudaGetErrorString(error));
+    return required && std::string(required) == "1" ? 1 : 77;
+  }
+  check_cuda(cudaFree(nullptr));  // the primary context
+  setenv("CK_FORK", "no", 1);     // CUDA does not survive a fork
+  gst_check_init(&argc, &argv);
+  return gst_check_run_suite(cuda_grid_suite(), "cuda_grid", __FILE__);
+}

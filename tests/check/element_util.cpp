@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+#include "element_util.h"
+
+namespace cudawarp::check {
+namespace {
+
+template <class Visit>
+void for_rows(GstBuffer* buffer, const GstCaps* caps, GstMapFlags flags, Pixels& pixels, Visit visit) {
+  const GstVideoInfo info = info_of(caps);
+  GstVideoFrame frame;
+  ck_assert_msg(gst_video_frame_map(&frame, &info, buffer, flags), "cannot map a frame of these caps");
+  for (size_t p = 0; p < pixels.plane.size(); ++p) {
+    Pixels::Plane& plane = pixels.plane[p];
+    const size_t row = static_cast<size_t>(plane.width) * plane.bytes;
+    for (int y = 0; y < plane.height; ++y)
+      visit(static_cast<uint8_t*>(GST_VIDEO_FRAME_PLANE_DATA(&frame, p)) +
+                static_cast<ptrdiff_t>(y) * GST_VIDEO_FRAME_PLANE_STRIDE(&frame, p),
+            plane.data.data() + y * row, row);
+  }
+  gst_video_frame_unmap(&frame);
+}
+
+Pixels blank(const GstCaps* caps) {
+  const GstVideoInfo info = info_of(caps);
+  Pixels pixels;
+  for (guint c = 0; c < GST_VIDEO_INFO_N_COMPONENTS(&info); ++c) {
+    const size_t p = GST_VIDEO_INFO_COMP_PLANE(&info, c);
+    if (p < pixels.plane.size()) continue;
+    Pixels::Plane plane{GST_VIDEO_INFO_COMP_WIDTH(&info, c), GST_VIDEO_INFO_COMP_HEIGHT(&info, c),
+                        GST_VIDEO_INFO_COMP_PSTRIDE(&info, c)};
+    plane.data.resize(static_cast<size_t>(plane.width) * plane.height * plane.bytes);
+    pixels.plane.push_back(std::move(plane));
+  }
+  return pixels;
+}
+
+}  // namespace
+
+std::string raw(const std::string& format, int width, int height, const std::string& more) {
+  return "video/x-raw,format=" + format + ",width=" + std::to_string(width) +
+         ",height=" + std::to_string(height) + ",framerate=25/1" + more;
+}
+
+CapsPtr caps_of(const std::string& caps) {
+  CapsPtr made(gst_caps_from_string(caps.c_str()));
+  ck_assert_msg(made != nullptr, "no caps: %s", caps.c_str());
+  return made;
+}
+
+GstVideoInfo info_of(const GstCaps* caps) {
+  GstVideoInfo info;
+  ck_assert_msg(caps && gst_video_info_from_caps(&info, caps), "no fixed caps of raw video");
+  return info;
+}
+
+Pixels black(const std::string& caps) { return blank(caps_of(caps).get()); }
+
+Pixels noise(const std::string& caps, uint32_t seed) {
+  Pixels pixels = black(caps);
+  uint32_t state = seed * 2654435761u + 1;  // xorshift32 of Marsaglia
+  for (Pixels::Plane& plane : pixels.plane)
+    for (uint8_t& byte : plane.data) {
+      state ^= state << 13, state ^= state >> 17, state ^= state << 5;
+      byte = static_cast<uint8_t>(state >> 16);
+    }
+  return pixels;
+}
+
+Pixels solid(const std::string& caps, std::initializer_list<std::vector<uint8_t>> color_by_plane) {
+  Pixels pixels = black(caps);
+  ck_assert_uint_eq(pixels.plane.size(), color_by_plane.size());
+  auto plane = pixels.plane.begin();
+  for (const std::vector<uint8_t>& color : color_by_plane) {
+    ck_assert_int_eq(plane->bytes, static_cast<int>(color.size()));
+    for (size_t k = 0; k < plane->data.size(); ++k) plane->data[k] = color[k % color.size()];
+    ++plane;
+  }
+  return pixels;
+}
+
+Pixels turned(const Pixels& src, int clockwise_quarters) {
+  Pixels out = src;
+  for (int turn = (clockwise_quarters % 4 + 4) % 4; turn > 0; --turn)
+    for (Pixels::Plane& plane : out.plane) {
+      const Pixels::Plane from = plane;
+      plane.width = from.height, plane.height = from.width;
+      for (int y = 0; y < from.height; ++y)
+        for (int x = 0; x < from.width; ++x)
+          for (int k = 0; k < from.bytes; ++k) plane.at(from.height - 1 - y, x, k) = from.at(x, y, k);
+    }
+  return out;
+}
+
+Pixels pixels_of(GstBuffer* buffer, const GstCaps* caps) {
+  Pixels pixels = blank(caps);
+  for_rows(buffer, caps, GST_MAP_READ, pixels,
+           [](uint8_t* frame, uint8_t* row, size_t size) { std::memcpy(row, frame, size); });
+  return pixels;
+}
+
+BufferPtr buffer_of(const Pixels& pixels, const GstCaps* caps, int number) {
+  const GstVideoInfo info = info_of(caps);
+  BufferPtr buffer(gst_buffer_new_allocate(nullptr, GST_VIDEO_INFO_SIZE(&info), nullptr));
+  gst_buffer_memset(buffer.get(), 0, 0xc5, GST_VIDEO_INFO_SIZE(&info));
+  Pixels copy = pixels;
+  for_rows(buffer.get(), caps, GST_MAP_WRITE, copy,
+           [](uint8_t* frame, uint8_t* row, size_t size) { std::memcpy(frame, row, size); });
+  GST_BUFFER_DURATION(buffer.get()) = GST_SECOND / 25;
+  GST_BUFFER_PTS(buffer.get()) = number * (GST_SECOND / 25);
+  return buffer;
+}
+
+BufferPtr buffer_of(const Pixels& pixels, const std::string& caps, int number) {
+  return buffer_of(pixels, caps_of(caps).get(), number);
+}
+
+void assert_same(const Pixels& got, const Pixels& want, const std::string& what) {
+  ck_assert_uint_eq(got.plane.size(), want.plane.size());
+  for (size_t p = 0; p < want.plane.size(); ++p) {
+    const Pixels::Plane &g = got.plane[p], &w = want.plane[p];
+    if (g.width != w.width || g.height != w.height || g.bytes != w.bytes)
+      ck_abort_msg("%s: plane %zu is %dx%d of %d bytes, not %dx%d of %d", what.c_str(), p, g.width, g.height,
+                   g.bytes, w.width, w.height, w.bytes);
+    const auto at = std::mismatch(g.data.begin(), g.data.end(), w.data.begin());
+    if (at.first == g.data.end()) continue;
+    const int byte = static_cast<int>(at.first - g.data.begin()), pixel = byte / w.bytes;
+    ck_abort_msg("%s: plane %zu, pixel (%d, %d), byte %d is %d, not %d", what.c_str(), p, pixel % w.width,
+                 pixel / w.width, byte % w.bytes, *at.first, *at.second);
+  }
+}
+
+bool pixel_is(const Pixels& p, int plane, int x, int y, std::initializer_list<int> bytes) {
+  int k = 0;
+  return std::all_of(bytes.begin(), bytes.end(),
+                     [&](int byte) { return p.plane[plane].at(x, y, k++) == byte; });
+}
+
+std::string test_engine() {
+  const char* engine = std::getenv("CUDAWARP_TEST_ENGINE");
+  return engine ? engine : "cpu";
+}
+
+std::string engine_properties() { return "engine=" + test_engine() + " precision=exact"; }
+
+std::vector<Message> messages_on(GstBus* bus) {
+  std::vector<Message> messages;
+  const auto kinds = static_cast<GstMessageType>(GST_MESSAGE_ERROR | GST_MESSAGE_WARNING);
+  while (GstMessage* message = gst_bus_pop_filtered(bus, kinds)) {
+    GError* error = nullptr;
+    const GstMessageType type = GST_MESSAGE_TYPE(message);
+    if (type == GST_MESSAGE_ERROR)
+      gst_message_parse_error(message, &error, nullptr);
+    else
+      gst_message_parse_warning(message, &error, nullptr);
+    messages.push_back({type, error->domain, error->code, error->message});
+    g_error_free(error);
+    gst_message_unref(message);
+  }
+  return messages;
+}
+
+void assert_one_message(GstBus* bus, GstMessageType type, GQuark domain, int code,
+                        std::initializer_list<const char*> words) {
+  const auto messages = messages_on(bus);
+  if (messages.size() != 1) {
+    std::string all;
+    for (const Message& m : messages) all += "\n  " + m.text;
+    ck_abort_msg("%zu messages where one was expected:%s", messages.size(), all.c_str());
+  }
+  const Message& m = messages.front();
+  ck_assert_msg(m.type == type && m.domain == domain && m.code == code, "another kind of message: %s",
+                m.text.c_str());
+  for (const char* word : words)
+    ck_assert_msg(m.text.find(word) != std::string::npos, "`%s' is not in: %s", word, m.text.c_str());
+}
+
+void assert_quiet(GstBus* bus) {
+  for (const Message& m : messages_on(bus)) ck_abort_msg("unexpected message: %s", m.text.c_str());
+}
+
+Warp::Warp(const std::string& properties) : bus_(gst_bus_new()) {
+  const std::string description = "cudawarp " + engine_properties() + " " + properties;
+  GError* error = nullptr;
+  GstElement* element = gst_parse_launch(description.c_str(), &error);
+  ck_assert_msg(element && !error, "%s: %s", description.c_str(), error ? error->message : "no element");
+  gst_element_set_bus(element, bus_.get());
+  gst_object_ref_sink(element);
+  harness_ = gst_harness_new_with_element(element, "sink", "src");
+  gst_object_unref(element);
+}
+
+Warp::~Warp() {
+  GstElement* element = GST_ELEMENT(gst_object_ref(harness_->element));
+  gst_harness_teardown(harness_);
+  gst_element_set_bus(element, nullptr);
+  assert_quiet(bus_.get());
+  gst_object_unref(element);
+}
+
+void Warp::set_caps(const std::string& in, const std::string& downstream) {
+  set_downstream(downstream);
+  gst_harness_set_src_caps_str(harness_, in.c_str());
+  in_ = in;
+}
+
+void Warp::set_downstream(const std::string& caps) {
+  gst_harness_set_sink_caps(harness_, caps.empty() ? gst_caps_new_any() : caps_of(caps).release());
+}
+
+CapsPtr Warp::output_caps() const { return CapsPtr(gst_pad_get_current_caps(harness_->sinkpad)); }
+
+void Warp::assert_size(int width, int height) const {
+  const GstVideoInfo info = output_info();
+  ck_assert_int_eq(GST_VIDEO_INFO_WIDTH(&info), width);
+  ck_assert_int_eq(GST_VIDEO_INFO_HEIGHT(&info), height);
+}
+
+BufferPtr Warp::pass(BufferPtr buffer) {
+  const GstFlowReturn flow = push(std::move(buffer));
+  if (flow != GST_FLOW_OK) {
+    assert_quiet(bus());
+    ck_abort_msg("flow: %s", gst_flow_get_name(flow));
+  }
+  ck_assert_uint_eq(gst_harness_buffers_in_queue(harness_), 1);
+  return BufferPtr(gst_harness_pull(harness_));
+}
+
+Pixels Warp::operator()(const Pixels& in, int number) {
+  const BufferPtr out = pass(buffer_of(in, in_, number));
+  return pixels_of(out.get(), output_caps().get());
+}
+
+bool passes_through(Warp& warp, const Pixels& in) {
+  const CapsPtr caps(gst_pad_get_current_caps(warp.harness()->srcpad));
+  BufferPtr buffer = buffer_of(in, caps.get());
+  const BufferPtr keep(gst_buffer_ref(buffer.get()));  // so that its address is not used again
+  return warp.pass(std::move(buffer)).get() == keep.get();
+}
+
+std::vector<Message> play(GstElement* pipeline) {
+  const BusPtr bus(gst_element_get_bus(pipeline));
+  gst_element_set_state(pipeline, GST_STATE_PLAYING);
+  const auto ends = static_cast<GstMessageType>(GST_MESSAGE_ERROR | GST_MESSAGE_EOS);
+  // Looks at the messages and leaves them there for messages_on().
+  std::vector<Message> messages;
+  for (bool playing = true; playing;) {
+    GstMessage* message = gst_bus_timed_pop_filtered(
+        bus.get(), GST_CLOCK_TIME_NONE, static_cast<GstMessageType>(ends | GST_MESSAGE_WARNING));
+    playing = !(GST_MESSAGE_TYPE(message) & ends);
+    if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_EOS) {
+      gst_message_unref(message);
+      continue;
+    }
+    const BusPtr one(gst_bus_new());
+    gst_bus_post(one.get(), message);
+    for (Message& m : messages_on(one.get())) messages.push_back(std::move(m));
+  }
+  gst_element_set_state(pipeline, GST_STATE_NULL);
+  for (Message& m : messages_on(bus.get())) messages.push_back(std::move(m));
+  return messages;
+}
+
+std::vector<Message> play(const std::string& description) {
+  GError* error = nullptr;
+  const ElementPtr pipeline(gst_parse_launch(description.c_str(), &error));
+  ck_assert_msg(pipeline && !error, "%s: %s", description.c_str(), error ? error->message : "no pipeline");
+  return play(pipeline.get());
+}
+
+bool cuda_works() {
+  const pid_t child = fork();
+  if (child == 0) {
+    GstElement* element = gst_parse_launch("cudawarp engine=cuda", nullptr);
+    const bool works = element && gst_element_set_state(element, GST_STATE_PAUSED) != GST_STATE_CHANGE_FAILURE;
+    if (element) gst_element_set_state(element, GST_STATE_NULL);
+    _exit(works ? 0 : 1);
+  }
+  int status = 1;
+  return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+int run_tests(int argc, char** argv, Suite* (*suite)()) {
+  gst_check_init(&argc, &argv);
+  if (test_engine() == "cuda" && !cuda_works()) {
+    const char* required = std::getenv("CUDAWARP_REQUIRE_CUDA");
+    const bool failure = required && std::strcmp(required, "0") != 0;
+    g_printerr("%s: no CUDA device works\n", failure ? "FAILED" : "skipped");
+    return failure ? 1 : 77;
+  }
+  return gst_check_run_suite(suite(), argv[0], argv[0]);
+}
+
+}  // namespace cudawarp::check

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// What the tests of the element share: frames as bytes that are seen, one cudawarp in a GstHarness, its messages.
+// Include this last: gstcheck.h has a macro `fail`, which breaks standard headers.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <gst/video/video.h>
+
+#include <gst/check/gstcheck.h>
+#include <gst/check/gstharness.h>
+
+namespace cudawarp::check {
+
+template <auto Free>
+struct Deleter {
+  template <class T>
+  void operator()(T* p) const {
+    Free(p);
+  }
+};
+using BufferPtr = std::unique_ptr<GstBuffer, Deleter<gst_buffer_unref>>;
+using CapsPtr = std::unique_ptr<GstCaps, Deleter<gst_caps_unref>>;
+using QueryPtr = std::unique_ptr<GstQuery, Deleter<gst_query_unref>>;
+using BusPtr = std::unique_ptr<GstBus, Deleter<gst_object_unref>>;
+using ElementPtr = std::unique_ptr<GstElement, Deleter<gst_object_unref>>;
+
+// Caps of raw video in system memory, 25 frames a second; `more` begins with a comma.
+std::string raw(const std::string& format, int width, int height, const std::string& more = "");
+CapsPtr caps_of(const std::string& caps);
+GstVideoInfo info_of(const GstCaps* caps);
+
+// The pixels of a frame, without strides, padding between rows, or anything else that is not seen.
+struct Pixels {
+  struct Plane {
+    int width = 0, height = 0, bytes = 0;  // in pixels of the plane; bytes of one
+    std::vector<uint8_t> data;
+
+    uint8_t& at(int x, int y, int k = 0) { return data[(static_cast<size_t>(y) * width + x) * bytes + k]; }
+    uint8_t at(int x, int y, int k = 0) const {
+      return data[(static_cast<size_t>(y) * width + x) * bytes + k];
+    }
+    bool operator==(const Plane&) const = default;
+  };
+  std::vector<Plane> plane;
+  bool operator==(const Pixels&) const = default;
+};
+
+Pixels black(const std::string& caps);  // all bytes 0
+Pixels noise(const std::string& caps, uint32_t seed = 1);
+Pixels solid(const std::string& caps, std::initializer_list<std::vector<uint8_t>> color_by_plane);
+Pixels turned(const Pixels& src, int clockwise_quarters);
+
+Pixels pixels_of(GstBuffer* buffer, const GstCaps* caps);
+// A buffer without GstVideoMeta, in the default layout; its timestamp is that of frame `number`.
+BufferPtr buffer_of(const Pixels& pixels, const GstCaps* caps, int number = 0);
+BufferPtr buffer_of(const Pixels& pixels, const std::string& caps, int number = 0);
+
+void assert_same(const Pixels& got, const Pixels& want, const std::string& what);
+// Whether pixel (x, y) of a plane has these bytes.
+bool pixel_is(const Pixels& p, int plane, int x, int y, std::initializer_list<int> bytes);
+
+// The engine that the environment names for these tests (CUDAWARP_TEST_ENGINE), else "cpu".
+std::string test_engine();
+// "engine=... precision=exact": what every cudawarp of a test is told, whichever engine runs.
+std::string engine_properties();
+
+struct Message {
+  GstMessageType type;
+  GQuark domain;
+  int code;
+  std::string text;
+};
+// The errors and warnings that wait on a bus, which is then empty.
+std::vector<Message> messages_on(GstBus* bus);
+// Fails unless there is exactly one, of this kind, that contains all of `words`.
+void assert_one_message(GstBus* bus, GstMessageType type, GQuark domain, int code,
+                        std::initializer_list<const char*> words);
+void assert_quiet(GstBus* bus);
+
+// cudawarp alone, playing, between a source and a sink pad. Fails at its end where a message waits unread.
+class Warp {
+ public:
+  explicit Warp(const std::string& properties = "");
+  Warp(const Warp&) = delete;
+  ~Warp();
+
+  GstHarness* harness() const { return harness_; }
+  GstElement* element() const { return harness_->element; }
+  GstBus* bus() const { return bus_.get(); }
+
+  // What comes in, and what downstream takes (anything, if empty).
+  void set_caps(const std::string& in, const std::string& downstream = "");
+  void set_downstream(const std::string& caps);
+  CapsPtr output_caps() const;
+  GstVideoInfo output_info() const { return info_of(output_caps().get()); }
+  void assert_size(int width, int height) const;
+
+  GstFlowReturn push(BufferPtr buffer) { return gst_harness_push(harness_, buffer.release()); }
+  // One buffer in, one out.
+  BufferPtr pass(BufferPtr buffer);
+  Pixels operator()(const Pixels& in, int number = 0);
+
+ private:
+  GstHarness* harness_;
+  BusPtr bus_;
+  std::string in_;
+};
+
+// Whether the same buffer comes out that went in.
+bool passes_through(Warp& warp, const Pixels& in);
+
+// A pipeline, playing until its end or its first error, and then NULL. The messages are what it posted.
+std::vector<Message> play(GstElement* pipeline);
+std::vector<Message> play(const std::string& description);
+
+// Runs a suite; exit status 77 where the tests are to run on CUDA and no device works.
+int run_tests(int argc, char** argv, Suite* (*suite)());
+// In a process of its own, so that this one may still fork. `why` says what cudawarp said.
+bool cuda_works();
+
+}  // namespace cudawarp::check
