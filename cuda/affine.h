@@ -15,8 +15,8 @@ struct Point {
 
 // The affine map  x' = a x + b y + tx,  y' = c x + d y + ty.
 //
-// Matrices are named by direction: `dst_from_src` takes a source point to the output. A product reads the same
-// way: `c_from_b * b_from_a` is `c_from_a`. Everything is double; it runs on the host, once per plan.
+// Matrices are named by direction: `dst_from_src` takes a source point to the output. A product reads the
+// same way: `c_from_b * b_from_a` is `c_from_a`. Everything is double; it runs on the host, once per plan.
 struct Affine {
   double a = 1, b = 0, tx = 0;
   double c = 0, d = 1, ty = 0;

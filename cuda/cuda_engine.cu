@@ -10,7 +10,9 @@ namespace {
 
 constexpr size_t kPlaneAlignment = 512;  // of rows and planes in staging memory: right for textures
 
-size_t align(size_t n) { return (n + kPlaneAlignment - 1) / kPlaneAlignment * kPlaneAlignment; }
+size_t align(size_t n) {
+  return (n + kPlaneAlignment - 1) / kPlaneAlignment * kPlaneAlignment;
+}
 
 // A frame in staging memory: every plane and row aligned.
 struct Layout {
@@ -87,7 +89,8 @@ Status Engine::init() {
 bool readable(const WarpPlan& plan, const ConstImage& src) {
   for (int k = 0; k < plan.planes; ++k) {
     const int bytes = info(plan.src.format).plane[k].bytes;
-    const auto at = reinterpret_cast<uintptr_t>(src.plane[k].data) | static_cast<uintptr_t>(src.plane[k].pitch);
+    const auto at =
+        reinterpret_cast<uintptr_t>(src.plane[k].data) | static_cast<uintptr_t>(src.plane[k].pitch);
     if (bytes != 3 && at % bytes != 0) return false;
   }
   return true;
@@ -97,7 +100,8 @@ bool readable(const WarpPlan& plan, const ConstImage& src) {
 Status Engine::stage_source(const WarpPlan& plan, ConstImage& src, cudaStream_t stream) {
   if (src.memory == Memory::device && readable(plan, src)) return std::nullopt;
   const Layout layout(plan.src);
-  if (auto failed = src_staging_.reserve(layout.size, pool_, stream, counters_.staging_allocations)) return failed;
+  if (auto failed = src_staging_.reserve(layout.size, pool_, stream, counters_.staging_allocations))
+    return failed;
   const bool upload = src.memory == Memory::host;
   for (int k = 0; k < plan.planes; ++k) {
     uint8_t* to = src_staging_.data() + layout.offset[k];
@@ -116,7 +120,8 @@ Status Engine::set_textures(KernelArgs& args, const WarpPlan& plan, bool& textur
   textures = plan.precision == Precision::fast && plan.interpolation == Interpolation::bilinear;
   for (int k = 0; k < args.planes && textures; ++k) {
     const KernelPlane& p = args.plane[k];
-    textures = has_texture_path(p.plan.pipe) && textures_.can_hold(p.src, p.src_pitch, p.plan.src_w, p.plan.src_h);
+    textures =
+        has_texture_path(p.plan.pipe) && textures_.can_hold(p.src, p.src_pitch, p.plan.src_w, p.plan.src_h);
   }
   for (int k = 0; k < args.planes && textures; ++k) {
     KernelPlane& p = args.plane[k];
@@ -127,7 +132,8 @@ Status Engine::set_textures(KernelArgs& args, const WarpPlan& plan, bool& textur
   return std::nullopt;
 }
 
-Status Engine::fetch_result(const WarpPlan& plan, const Image& staged, const Image& dst, cudaStream_t stream) {
+Status Engine::fetch_result(const WarpPlan& plan, const Image& staged, const Image& dst,
+                            cudaStream_t stream) {
   const Layout layout(plan.dst);
   for (int k = 0; k < plan.planes; ++k) {
     CUDAWARP_TRY(cudaMemcpy2DAsync(dst.plane[k].data, dst.plane[k].pitch, staged.plane[k].data,
@@ -139,15 +145,16 @@ Status Engine::fetch_result(const WarpPlan& plan, const Image& staged, const Ima
 }
 
 Status Engine::warp(const WarpPlan& plan, const ConstImage& source, const Image& dst, CUstream_st* stream) {
-  // Staging memory and textures serve one frame after the other, whatever streams the frames come on: streams go when
-  // pools are renegotiated, an event stays.
+  // Staging memory and textures serve one frame after the other, whatever streams the frames come on: streams
+  // go when pools are renegotiated, an event stays.
   CUDAWARP_TRY(cudaStreamWaitEvent(stream, done_.get(), 0));
   ConstImage src = source;
   if (auto failed = stage_source(plan, src, stream)) return failed;
   Image result = dst;
   if (dst.memory == Memory::host) {
     const Layout layout(plan.dst);
-    if (auto failed = dst_staging_.reserve(layout.size, pool_, stream, counters_.staging_allocations)) return failed;
+    if (auto failed = dst_staging_.reserve(layout.size, pool_, stream, counters_.staging_allocations))
+      return failed;
     for (int k = 0; k < plan.planes; ++k)
       result.plane[k] = {dst_staging_.data() + layout.offset[k], static_cast<ptrdiff_t>(layout.pitch[k])};
   }

@@ -13,40 +13,40 @@ constexpr int kPixelsPerThread = 4;
 
 // Neighbouring pixels of a row that one thread computes, so that it writes whole words.
 template <class P>
-inline constexpr int kCell = P::kStore == 4 ? 1 : P::kStore == 2 ? 2 : 4;
+inline constexpr int kCell = P::kStore == 4   ? 1
+                             : P::kStore == 2 ? 2
+                                              : 4;
 template <class P>
 inline constexpr int kRows = kPixelsPerThread / kCell<P>;
 
 template <class P>
 inline constexpr bool kTexturePath = P::kLoad != 3;
 
-// The texture's value around (u, v), in code values and stored order, packed; `alpha_place` is the byte of alpha.
+// A row of the texture between two of its pixels, in 0..1 and stored order.
 template <class P>
-__device__ uint32_t fetch_filtered(cudaTextureObject_t texture, float u, float v, float (&raw)[4]) {
+__device__ Pixel<P::kLoad> fetch_row(cudaTextureObject_t texture, float u, float v) {
   if constexpr (P::kLoad == 1) {
-    raw[0] = tex2D<float>(texture, u, v);
+    return {tex2D<float>(texture, u, v)};
   } else if constexpr (P::kLoad == 2) {
     const float2 t = tex2D<float2>(texture, u, v);
-    raw[0] = t.x, raw[1] = t.y;
+    return {t.x, t.y};
   } else {
     const float4 t = tex2D<float4>(texture, u, v);
-    raw[0] = t.x, raw[1] = t.y, raw[2] = t.z, raw[3] = t.w;
+    return {t.x, t.y, t.z, t.w};
   }
-  uint32_t word = 0;
-  for (int k = 0; k < P::kLoad; ++k) word |= __float2uint_rn(raw[k] * 255.0f) << (8 * k);
-  return word;
 }
 
-// A coordinate for the texture unit: clamped to the frame's surroundings and rounded to the 1/256 pixel that the
-// unit's weights resolve, so that the rounding is ours and to nearest.
+// A coordinate for the texture unit: clamped to the frame's surroundings and rounded to the 1/256 pixel that
+// the unit's weights resolve, so that the rounding is ours and to nearest.
 __device__ float texture_coordinate(int64_t q32, int size) {
   q32 += 1 << 23;
   const int whole = min(max(static_cast<int>(q32 >> 32), -1), size);
   return static_cast<float>(whole * 256 + static_cast<int>(static_cast<uint32_t>(q32) >> 24)) * (1.0f / 256);
 }
 
-// warp_pixel() with the texture unit's filter where that means the same: wherever taps are clamped or inside, the
-// picture covers the pixel, and no alpha weighs the colours.
+// warp_pixel() with the texture unit's filter where that means the same: wherever taps are clamped or inside,
+// the picture covers the pixel, and no alpha weighs the colours. The unit filters along rows only: its 8-bit
+// weights cost up to half a code value there, and one more in the other direction would be too much.
 template <class P>
 __device__ uint32_t warp_pixel_textured(const KernelPlane& k, const Source& s, int64_t x, int64_t y) {
   const PlanePlan& p = k.plan;
@@ -54,15 +54,21 @@ __device__ uint32_t warp_pixel_textured(const KernelPlane& k, const Source& s, i
   const bool inside = x >= kHalfPixel && y >= kHalfPixel && x < (int64_t{p.src_w} << 32) - kHalfPixel &&
                       y < (int64_t{p.src_h} << 32) - kHalfPixel;
   if (clamped || (inside && p.outside != Outside::blend)) {
-    float raw[4];
-    const uint32_t stored =
-        fetch_filtered<P>(k.texture, texture_coordinate(x, p.src_w), texture_coordinate(y, p.src_h), raw);
-    if constexpr (P::kLoad < 4) return stored;
-    const uint32_t word = permute(stored, p.load_select) | p.load_or;
+    const float u = texture_coordinate(x, p.src_w);
+    const Cell row = cell_of(y - kHalfPixel);
+    const float v = static_cast<float>(min(max(row.index, -1), p.src_h)) + 0.5f;
+    const auto above = fetch_row<P>(k.texture, u, v), below = fetch_row<P>(k.texture, u, v + 1.0f);
+    uint32_t word = 0;
+    for (int c = 0; c < P::kLoad; ++c)
+      word |= __float2uint_rn(lerp(above.c[c], below.c[c], row.fraction) * 255.0f) << (8 * c);
+    if constexpr (P::kLoad < 4) return word;
+    word = permute(word, p.load_select) | p.load_or;
     if constexpr (!P::kAlpha) return word;
     // Opaque all round: premultiplying changes nothing. Alpha is stored first or last.
-    const float alpha = p.load_or ? 1.0f : (p.load_select >> 12) == 0 ? raw[0] : raw[3];
-    if (alpha == 1.0f) return word;
+    constexpr int kLast = P::kLoad - 1;
+    const bool first = (p.load_select >> 12) == 0;
+    const float least = first ? fminf(above.c[0], below.c[0]) : fminf(above.c[kLast], below.c[kLast]);
+    if (p.load_or || least == 1.0f) return word;
   }
   return warp_pixel<P, Interpolation::bilinear>(p, s, x, y);
 }

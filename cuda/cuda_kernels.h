@@ -14,7 +14,8 @@ struct KernelPlane {
   const uint8_t* src;
   uint8_t* dst;
   ptrdiff_t src_pitch, dst_pitch;
-  cudaTextureObject_t texture;  // over src: point addressing in pixels, clamped, bilinear; 0 where there is none
+  cudaTextureObject_t
+      texture;  // over src: point addressing in pixels, clamped, bilinear; 0 where there is none
   int32_t first_block, blocks_x;
   bool whole_words;  // dst and dst_pitch are multiples of 4
 };
@@ -24,9 +25,9 @@ struct KernelArgs {
   KernelPlane plane[kMaxPlanes];
 };
 
-// Queues one launch that fills all planes. Sources read by 2 or 4 bytes must be aligned to that. With `textures`
-// every plane has one, and bilinear interpolation is left to the texture unit (weights of 8 bits) where it can do it.
-// Fills in first_block and blocks_x.
+// Queues one launch that fills all planes. Sources read by 2 or 4 bytes must be aligned to that. With
+// `textures` every plane has one, and bilinear interpolation is left to the texture unit (weights of 8 bits)
+// where it can do it. Fills in first_block and blocks_x.
 cudaError_t launch_warp(KernelArgs& args, Interpolation interpolation, bool textures, cudaStream_t stream);
 
 // Whether the pixels of this pipe can be read through a texture.

@@ -70,13 +70,15 @@ Status TextureCache::init() {
 
 bool TextureCache::can_hold(const void* data, ptrdiff_t pitch, int width, int height) const {
   return reinterpret_cast<uintptr_t>(data) % base_alignment_ == 0 && pitch > 0 && pitch <= max_pitch_ &&
-         pitch % static_cast<ptrdiff_t>(pitch_alignment_) == 0 && width <= max_width_ && height <= max_height_;
+         pitch % static_cast<ptrdiff_t>(pitch_alignment_) == 0 && width <= max_width_ &&
+         height <= max_height_;
 }
 
 Status TextureCache::get(const void* data, ptrdiff_t pitch, int width, int height, int channels,
                          cudaEvent_t idle, cudaTextureObject_t& texture) {
   for (Entry& e : entries_) {
-    if (e.data == data && e.pitch == pitch && e.width == width && e.height == height && e.channels == channels) {
+    if (e.data == data && e.pitch == pitch && e.width == width && e.height == height &&
+        e.channels == channels) {
       e.used = ++clock_;
       texture = e.texture;
       return std::nullopt;
@@ -94,9 +96,8 @@ Status TextureCache::get(const void* data, ptrdiff_t pitch, int width, int heigh
   cudaResourceDesc resource{};
   resource.resType = cudaResourceTypePitch2D;
   resource.res.pitch2D.devPtr = const_cast<void*>(data);
-  resource.res.pitch2D.desc =
-      cudaCreateChannelDesc(8, channels > 1 ? 8 : 0, channels > 2 ? 8 : 0, channels > 3 ? 8 : 0,
-                            cudaChannelFormatKindUnsigned);
+  resource.res.pitch2D.desc = cudaCreateChannelDesc(8, channels > 1 ? 8 : 0, channels > 2 ? 8 : 0,
+                                                    channels > 3 ? 8 : 0, cudaChannelFormatKindUnsigned);
   resource.res.pitch2D.width = width;
   resource.res.pitch2D.height = height;
   resource.res.pitch2D.pitchInBytes = pitch;

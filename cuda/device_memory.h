@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Owners of CUDA objects; inside the CUDA engine only. Each is of the context that was current when it was made, and
-// that context must be current at every call, destruction included.
+// Owners of CUDA objects; inside the CUDA engine only. Each is of the context that was current when it was
+// made, and that context must be current at every call, destruction included.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -15,13 +15,13 @@
 
 namespace cudawarp {
 
-// The error of a CUDA call, named by its text in the source; nothing for cudaSuccess. Clears the runtime's memory of it.
+// The error of a CUDA call, named by its text in the source; nothing for cudaSuccess. Clears the runtime's
+// memory of it.
 Status cuda_status(cudaError_t error, const char* call);
 
-#define CUDAWARP_TRY(call)                                                   \
-  do {                                                                       \
-    if (::cudawarp::Status failed = ::cudawarp::cuda_status((call), #call)) \
-      return failed;                                                         \
+#define CUDAWARP_TRY(call)                                                                 \
+  do {                                                                                     \
+    if (::cudawarp::Status failed = ::cudawarp::cuda_status((call), #call)) return failed; \
   } while (0)
 
 // An event without timing, for ordering streams.
@@ -42,8 +42,8 @@ class Event {
   cudaEvent_t event_ = nullptr;
 };
 
-// Device memory that grows on demand and is allocated and freed in the order of a stream, from a pool that keeps what
-// it has. Contents are lost when it grows.
+// Device memory that grows on demand and is allocated and freed in the order of a stream, from a pool that
+// keeps what it has. Contents are lost when it grows.
 class StagingBuffer {
  public:
   StagingBuffer() = default;

@@ -47,9 +47,13 @@ bool FormatInfo::has(Component c) const {
   });
 }
 
-std::span<const FormatInfo> all_formats() { return kFormats; }
+std::span<const FormatInfo> all_formats() {
+  return kFormats;
+}
 
-const FormatInfo& info(Format format) { return kFormats[static_cast<size_t>(format)]; }
+const FormatInfo& info(Format format) {
+  return kFormats[static_cast<size_t>(format)];
+}
 
 std::optional<Format> format_from_name(std::string_view name) {
   for (const FormatInfo& f : kFormats)

@@ -9,8 +9,8 @@
 
 namespace cudawarp {
 
-// Formats by the names of GStreamer. The rows of the table in format.cpp, in this order; everything else (caps,
-// dispatch, test grids) derives from that table.
+// Formats by the names of GStreamer. The rows of the table in format.cpp, in this order; everything else
+// (caps, dispatch, test grids) derives from that table.
 enum class Format : uint8_t {
   GRAY8,
   RGB,
@@ -51,7 +51,9 @@ struct FormatInfo {
   bool has_alpha() const { return has(Component::A); }
 
   // Size of a plane in its own pixels; partial chroma samples count.
-  int plane_width(int p, int width) const { return (width + (1 << plane[p].shift_x) - 1) >> plane[p].shift_x; }
+  int plane_width(int p, int width) const {
+    return (width + (1 << plane[p].shift_x) - 1) >> plane[p].shift_x;
+  }
   int plane_height(int p, int height) const {
     return (height + (1 << plane[p].shift_y) - 1) >> plane[p].shift_y;
   }

@@ -11,7 +11,9 @@ namespace {
 // Sizes computed from trigonometry are a hair off; this much is not another pixel.
 constexpr double kSizeSlack = 1e-6;
 
-Affine display_from_pixels(const FrameDesc& frame) { return Affine::scaling(frame.pixel_aspect, 1); }
+Affine display_from_pixels(const FrameDesc& frame) {
+  return Affine::scaling(frame.pixel_aspect, 1);
+}
 
 Affine user_linear(const WarpParams& p) {
   return Affine::rotation(p.angle) * Affine::shearing(p.shear_x, p.shear_y) *
@@ -25,8 +27,9 @@ Affine user(const WarpParams& p, const FrameDesc& src) {
 }
 
 // Half the sides of the largest upright rectangle, centred, inside the image of the rectangle with half sides
-// (w, h) under a linear map whose inverse is `inv`: both |inv.a| x + |inv.b| y <= w and |inv.c| x + |inv.d| y <= h
-// hold for it. The area x y is largest where one of the lines is tangent to a hyperbola, or where they cross.
+// (w, h) under a linear map whose inverse is `inv`: both |inv.a| x + |inv.b| y <= w and |inv.c| x + |inv.d| y
+// <= h hold for it. The area x y is largest where one of the lines is tangent to a hyperbola, or where they
+// cross.
 Point largest_inside(const Affine& inv, double w, double h) {
   const double a = std::abs(inv.a), b = std::abs(inv.b), c = std::abs(inv.c), d = std::abs(inv.d);
   const auto fits = [&](Point q) {
@@ -35,7 +38,8 @@ Point largest_inside(const Affine& inv, double w, double h) {
   };
   Point best{0, 0};
   const auto consider = [&](Point q) {
-    if (q.x > 0 && q.y > 0 && std::isfinite(q.x) && std::isfinite(q.y) && fits(q) && q.x * q.y > best.x * best.y)
+    if (q.x > 0 && q.y > 0 && std::isfinite(q.x) && std::isfinite(q.y) && fits(q) &&
+        q.x * q.y > best.x * best.y)
       best = q;
   };
   consider({w / (2 * a), w / (2 * b)});
@@ -52,8 +56,8 @@ Point largest_inside(const Affine& inv, double w, double h, double aspect) {
   return {y * aspect, y};
 }
 
-// The size of a canvas in pixels of an output with this pixel aspect ratio: a pixel of the canvas is as high as
-// a source pixel; after an odd quarter turn into inverted pixels, as high as a source pixel is wide.
+// The size of a canvas in pixels of an output with this pixel aspect ratio: a pixel of the canvas is as high
+// as a source pixel; after an odd quarter turn into inverted pixels, as high as a source pixel is wide.
 struct CanvasPixel {
   double width, height;
 };
@@ -99,7 +103,8 @@ Affine fit(const WarpParams& p, double width, double height, const FrameDesc& ds
     case Fit::none:
       break;
   }
-  return Affine::translation(std::floor((out_w - width) * p.align_x), std::floor((out_h - height) * p.align_y));
+  return Affine::translation(std::floor((out_w - width) * p.align_x),
+                             std::floor((out_h - height) * p.align_y));
 }
 
 }  // namespace
@@ -117,7 +122,8 @@ std::optional<Rect> canvas(const WarpParams& p, const FrameDesc& src, double dst
   const Point centre = turn({w / 2, h / 2});
   Point half;
   if (p.framing == Framing::expand)
-    half = {(std::abs(turn.a) * w + std::abs(turn.b) * h) / 2, (std::abs(turn.c) * w + std::abs(turn.d) * h) / 2};
+    half = {(std::abs(turn.a) * w + std::abs(turn.b) * h) / 2,
+            (std::abs(turn.c) * w + std::abs(turn.d) * h) / 2};
   else if (p.framing == Framing::crop)
     half = largest_inside(*inv, w / 2, h / 2);
   else

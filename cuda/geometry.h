@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// From properties to one matrix: the turned picture, its canvas, and how the canvas fills the output. Lengths of
-// "display space" are in heights of a source pixel, with square pixels.
+// From properties to one matrix: the turned picture, its canvas, and how the canvas fills the output. Lengths
+// of "display space" are in heights of a source pixel, with square pixels.
 #pragma once
 
 #include "plan.h"
@@ -17,8 +17,8 @@ struct Rect {
 // inverts its pixel aspect ratio.
 bool swaps_sides(const WarpParams& params);
 
-// The part of the turned picture that `framing` selects, in display space. `dst_aspect` is the display aspect ratio
-// (width / height) of the output; only `zoom` looks at it. Nothing where the map is singular.
+// The part of the turned picture that `framing` selects, in display space. `dst_aspect` is the display aspect
+// ratio (width / height) of the output; only `zoom` looks at it. Nothing where the map is singular.
 std::optional<Rect> canvas(const WarpParams& params, const FrameDesc& src, double dst_aspect);
 
 // The size of the output where nobody names one: {width, height}, at least 1x1, possibly beyond kMaxSide.
@@ -31,7 +31,8 @@ Size natural_size(const WarpParams& params, const FrameDesc& src, double dst_pix
 // Source pixels to output pixels. Nothing where the map is singular or not finite.
 std::optional<Affine> dst_from_src(const WarpParams& params, const FrameDesc& src, const FrameDesc& dst);
 
-// Luma coordinates from the coordinates of plane `plane` of the frame: the one place that knows chroma siting.
+// Luma coordinates from the coordinates of plane `plane` of the frame: the one place that knows chroma
+// siting.
 Affine luma_from_plane(const FrameDesc& frame, int plane);
 
 }  // namespace cudawarp

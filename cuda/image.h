@@ -11,9 +11,9 @@ namespace cudawarp {
 
 enum class Memory : uint8_t { host, device };
 
-// A frame somebody else owns. `data` of each plane points at its first row; rows are `pitch` bytes apart, which
-// is at least one row of pixels and may be anything above. Device pointers are of the context current when an
-// engine is called.
+// A frame somebody else owns. `data` of each plane points at its first row; rows are `pitch` bytes apart,
+// which is at least one row of pixels and may be anything above. Device pointers are of the context current
+// when an engine is called.
 template <class Byte>
 struct BasicImage {
   struct Plane {

@@ -10,9 +10,9 @@
 namespace cudawarp {
 namespace {
 
-constexpr double kOne = 4294967296.0;      // of Q32
+constexpr double kOne = 4294967296.0;  // of Q32
 constexpr int64_t kOneFixed = int64_t{1} << 32;
-constexpr double kFarAway = 1 << 29;       // pixels; further out there is nothing left to see
+constexpr double kFarAway = 1 << 29;  // pixels; further out there is nothing left to see
 
 int64_t to_fixed(double v, double limit = kFarAway) {
   return static_cast<int64_t>(std::llround(std::clamp(v, -limit, limit) * kOne));
@@ -46,7 +46,9 @@ PipeId pipe_of(const FormatInfo& src, const FormatInfo& dst, int plane) {
 }
 
 // The place of a component in a canonical word.
-int canonical_byte(Component c) { return c == Component::padding ? 3 : static_cast<int>(c); }
+int canonical_byte(Component c) {
+  return c == Component::padding ? 3 : static_cast<int>(c);
+}
 
 void set_formats(PlanePlan& p, const FormatInfo& src, const FormatInfo& dst, int plane) {
   constexpr uint32_t kInOrder = 0x3210, kOpaque = 0xff000000;
@@ -73,8 +75,8 @@ void set_border(PlanePlan& p, const WarpParams& params, const FrameDesc& dst, in
   const PlaneFormat& stored = f.plane[plane];
   const bool transparent = params.border == Border::transparent;
   const BorderColor color = border_color(params.border_color, dst);
-  const bool alpha_pipe = p.pipe == PipeId::rgb_to_rgba || p.pipe == PipeId::rgba_to_rgb ||
-                          p.pipe == PipeId::rgba_to_rgba;
+  const bool alpha_pipe =
+      p.pipe == PipeId::rgb_to_rgba || p.pipe == PipeId::rgba_to_rgb || p.pipe == PipeId::rgba_to_rgba;
   // Alpha in 0..255; a format without alpha has an opaque border.
   const int alpha = transparent ? 0 : f.has_alpha() ? color.alpha : 255;
   p.border_word = 0;
@@ -96,9 +98,9 @@ void set_border(PlanePlan& p, const WarpParams& params, const FrameDesc& dst, in
   if (alpha == 0) p.border_word = 0;
 }
 
-// A row of a map as fixed point, every value of it within +-2^30 over `w` x `h` pixels. Maps that leave that range
-// shrink the whole source to less than a pixel, or move it millions of frames away: nothing visible depends on the
-// values that are clamped here.
+// A row of a map as fixed point, every value of it within +-2^30 over `w` x `h` pixels. Maps that leave that
+// range shrink the whole source to less than a pixel, or move it millions of frames away: nothing visible
+// depends on the values that are clamped here.
 struct Row {
   int64_t at_first, per_i, per_j;
 };
@@ -115,17 +117,17 @@ void set_coordinates(PlanePlan& p, const Affine& src_from_dst) {
   p.y0 = y.at_first, p.y_per_i = y.per_i, p.y_per_j = y.per_j;
 }
 
-// The picture's edges in the plane. Coverage is that of whole blocks of luma pixels, wherever the chroma sample sits
-// in its block: the picture is the luma frame, seen through unsited coordinates; `shift` leads from those to the
-// coordinates that are sampled.
+// The picture's edges in the plane. Coverage is that of whole blocks of luma pixels, wherever the chroma
+// sample sits in its block: the picture is the luma frame, seen through unsited coordinates; `shift` leads
+// from those to the coordinates that are sampled.
 void set_edges(PlanePlan& p, const Affine& src_from_dst, const WarpPlan& plan, int plane) {
   const PlaneFormat &from = info(plan.src.format).plane[plane], &to = info(plan.dst.format).plane[plane];
   const double fx = 1 << from.shift_x, fy = 1 << from.shift_y;
-  const Affine unsited = Affine::scaling(1 / fx, 1 / fy) * plan.src_from_dst *
-                         Affine::scaling(1 << to.shift_x, 1 << to.shift_y);
+  const Affine unsited =
+      Affine::scaling(1 / fx, 1 / fy) * plan.src_from_dst * Affine::scaling(1 << to.shift_x, 1 << to.shift_y);
   const Point shift{src_from_dst.tx - unsited.tx, src_from_dst.ty - unsited.ty};
-  // The last chroma sample of an odd size reaches over the side of the frame, and its centre lies on it. So an edge
-  // parallel to a side of the output frame, and on it or beyond, is put far away: it fades no pixel.
+  // The last chroma sample of an odd size reaches over the side of the frame, and its centre lies on it. So
+  // an edge parallel to a side of the output frame, and on it or beyond, is put far away: it fades no pixel.
   constexpr double kSlack = 1e-6;
   const double w = plan.src.width, h = plan.src.height;
   const Affine& m = plan.src_from_dst;
@@ -155,8 +157,8 @@ bool is_copy(const PlanePlan& p) {
 }
 
 bool is_identity(const PlanePlan& p) {
-  return p.x0 == kHalfPixel && p.y0 == kHalfPixel && p.x_per_i == kOneFixed && p.x_per_j == 0 && p.y_per_i == 0 &&
-         p.y_per_j == kOneFixed && p.src_w == p.dst_w && p.src_h == p.dst_h;
+  return p.x0 == kHalfPixel && p.y0 == kHalfPixel && p.x_per_i == kOneFixed && p.x_per_j == 0 &&
+         p.y_per_i == 0 && p.y_per_j == kOneFixed && p.src_w == p.dst_w && p.src_h == p.dst_h;
 }
 
 Status check_frame(const FrameDesc& f, const char* which) {

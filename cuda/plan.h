@@ -41,10 +41,11 @@ struct WarpParams {
 struct FrameDesc {
   Format format = Format::GRAY8;
   int width = 0, height = 0;
-  double pixel_aspect = 1;       // width of a pixel over its height
-  double kr = 0.299, kb = 0.114; // luma weights of the colorimetry; used by gray and YUV
+  double pixel_aspect = 1;        // width of a pixel over its height
+  double kr = 0.299, kb = 0.114;  // luma weights of the colorimetry; used by gray and YUV
   bool full_range = true;
-  bool cosited_x = false, cosited_y = false;  // chroma sits on the first luma sample of its block, else between
+  bool cosited_x = false,
+       cosited_y = false;  // chroma sits on the first luma sample of its block, else between
 
   bool operator==(const FrameDesc&) const = default;
 };
@@ -65,8 +66,9 @@ inline constexpr int kMaxSide = 32768;
 // Nothing where the values give a map that can be inverted; else what is wrong with them.
 Status check(const WarpParams& params);
 
-// Computes everything an engine needs, once. Pure; any thread. Fails, with words, where the map is singular, a
-// size is out of 1..kMaxSide, the formats do not go together, or a transparent border meets a format without alpha.
+// Computes everything an engine needs, once. Pure; any thread. Fails, with words, where the map is singular,
+// a size is out of 1..kMaxSide, the formats do not go together, or a transparent border meets a format
+// without alpha.
 Expected<WarpPlan> make_plan(const WarpParams& params, const FrameDesc& src, const FrameDesc& dst);
 
 }  // namespace cudawarp

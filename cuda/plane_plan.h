@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What an engine needs to fill one plane of the output: plain numbers, made once per change by make_plan(), the
-// same on host and device.
+// What an engine needs to fill one plane of the output: plain numbers, made once per change by make_plan(),
+// the same on host and device.
 #pragma once
 
 #include <cstdint>
@@ -10,15 +10,15 @@ namespace cudawarp {
 
 enum class Interpolation : uint8_t { nearest, bilinear, bicubic };
 
-// What lies outside the picture. `blend` is a constant border behind an anti-aliased edge: taps are clamped and
-// the result is mixed with the border colour by coverage. `border_taps` reads the border colour instead.
+// What lies outside the picture. `blend` is a constant border behind an anti-aliased edge: taps are clamped
+// and the result is mixed with the border colour by coverage. `border_taps` reads the border colour instead.
 enum class Outside : uint8_t { blend, border_taps, replicate, mirror, mirror_101, wrap };
 
 // Every way of reading and writing a plane's pixels: name, bytes read, channels computed, whether the last
 // channel is alpha, bytes written. Both engines make their kernels from this list.
-#define CUDAWARP_PIPES(X)      \
-  X(one, 1, 1, false, 1)       \
-  X(two, 2, 2, false, 2)       \
+#define CUDAWARP_PIPES(X)         \
+  X(one, 1, 1, false, 1)          \
+  X(two, 2, 2, false, 2)          \
   X(rgb_to_rgb, 3, 3, false, 3)   \
   X(rgb_to_rgbx, 3, 4, false, 4)  \
   X(rgbx_to_rgb, 4, 3, false, 3)  \
@@ -50,8 +50,8 @@ struct PlanePlan {
 
   int32_t src_w, src_h, dst_w, dst_h;
 
-  // The border colour in code values and canonical order: as the core mixes it (premultiplied where the pipe has
-  // alpha), and packed.
+  // The border colour in code values and canonical order: as the core mixes it (premultiplied where the pipe
+  // has alpha), and packed.
   float border[4];
   uint32_t border_word;
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // The per-pixel core that both engines run: coordinates, borders, weights, sampling, mixing and rounding. One
-// definition, compiled by the host compiler and by nvcc, to the same bits: coordinates are integers, the rest is
-// float without contraction (-ffp-contract=off, -fmad=false) and without transcendental functions, and every
-// float is clamped before it becomes an integer.
+// definition, compiled by the host compiler and by nvcc, to the same bits: coordinates are integers, the rest
+// is float without contraction (-ffp-contract=off, -fmad=false) and without transcendental functions, and
+// every float is clamped before it becomes an integer.
 #pragma once
 
 #include <cstddef>
@@ -20,8 +20,8 @@
 
 namespace cudawarp {
 
-// Where a tap that lies outside the picture reads: the index inside 0..n-1 that stands for i, or -1 for the border
-// colour. n >= 1; any i within +-2^30.
+// Where a tap that lies outside the picture reads: the index inside 0..n-1 that stands for i, or -1 for the
+// border colour. n >= 1; any i within +-2^30.
 CUDAWARP_BOTH int border_index(int i, int n, Outside outside) {
   if (i >= 0 && i < n) return i;
   switch (outside) {
@@ -54,7 +54,8 @@ struct Cell {
 };
 
 CUDAWARP_BOTH Cell cell_of(int64_t q32) {
-  return {static_cast<int>(q32 >> 32), static_cast<float>(static_cast<uint32_t>(q32) >> 8) * (1.0f / 16777216)};
+  return {static_cast<int>(q32 >> 32),
+          static_cast<float>(static_cast<uint32_t>(q32) >> 8) * (1.0f / 16777216)};
 }
 
 // The four weights of Catmull-Rom (the cubic convolution kernel of Keys, a = -1/2) for taps at -1, 0, 1, 2.
@@ -71,7 +72,9 @@ struct Pixel {
   float c[N];
 };
 
-CUDAWARP_BOTH float lerp(float a, float b, float t) { return a + (b - a) * t; }
+CUDAWARP_BOTH float lerp(float a, float b, float t) {
+  return a + (b - a) * t;
+}
 
 template <int N>
 CUDAWARP_BOTH Pixel<N> lerp(const Pixel<N>& a, const Pixel<N>& b, float t) {
@@ -97,8 +100,9 @@ struct Source {
   ptrdiff_t pitch;
 };
 
-// How a plane's pixels are read, computed and written: kLoad bytes in memory, kChannels floats, premultiplied by
-// the last of them where kAlpha, kStore bytes. Packed words have the canonical order (R, G, B, A from byte 0).
+// How a plane's pixels are read, computed and written: kLoad bytes in memory, kChannels floats, premultiplied
+// by the last of them where kAlpha, kStore bytes. Packed words have the canonical order (R, G, B, A from byte
+// 0).
 template <int Load, int Channels, bool Alpha, int Store>
 struct Pipe {
   static constexpr int kLoad = Load, kChannels = Channels, kStore = Store;
@@ -261,8 +265,12 @@ CUDAWARP_BOTH uint32_t warp_pixel(const PlanePlan& p, const Source& s, int64_t x
 }
 
 // The source point of output pixel (i, j).
-CUDAWARP_BOTH int64_t source_x(const PlanePlan& p, int i, int j) { return p.x0 + p.x_per_i * i + p.x_per_j * j; }
-CUDAWARP_BOTH int64_t source_y(const PlanePlan& p, int i, int j) { return p.y0 + p.y_per_i * i + p.y_per_j * j; }
+CUDAWARP_BOTH int64_t source_x(const PlanePlan& p, int i, int j) {
+  return p.x0 + p.x_per_i * i + p.x_per_j * j;
+}
+CUDAWARP_BOTH int64_t source_y(const PlanePlan& p, int i, int j) {
+  return p.y0 + p.y_per_i * i + p.y_per_j * j;
+}
 
 // A canonical word in the order of the output format.
 CUDAWARP_BOTH uint32_t store_word(const PlanePlan& p, uint32_t canonical) {

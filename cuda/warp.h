@@ -21,11 +21,12 @@ using ParallelFor = std::function<void(int count, const std::function<void(int)>
 // Warps `src` into `dst`, both host memory of the plan's formats and sizes that do not overlap. Any thread.
 void warp_on_cpu(const WarpPlan& plan, const ConstImage& src, const Image& dst, const ParallelFor& parallel);
 
-// The CUDA engine: a kernel, staging memory for host frames, and textures over the device buffers it has seen.
+// The CUDA engine: a kernel, staging memory for host frames, and textures over the device buffers it has
+// seen.
 //
-// An engine belongs to the CUDA context that is current when it is made. That context must be current at every
-// call, destruction included; one call at a time. Errors name the CUDA call that failed; an engine that failed can
-// be destroyed, and used again where the device still works.
+// An engine belongs to the CUDA context that is current when it is made. That context must be current at
+// every call, destruction included; one call at a time. Errors name the CUDA call that failed; an engine that
+// failed can be destroyed, and used again where the device still works.
 class CudaEngine {
  public:
   // Counts since the engine was made.
@@ -37,11 +38,12 @@ class CudaEngine {
   static Expected<std::unique_ptr<CudaEngine>> create();
   virtual ~CudaEngine() = default;
 
-  // Queues the warp on `stream`, copies of host frames included; never waits for the device, except inside copies
-  // from pageable host memory. Host frames must stay valid until the stream has passed this work.
+  // Queues the warp on `stream`, copies of host frames included; never waits for the device, except inside
+  // copies from pageable host memory. Host frames must stay valid until the stream has passed this work.
   virtual Status warp(const WarpPlan& plan, const ConstImage& src, const Image& dst, CUstream_st* stream) = 0;
 
-  // Work queued on `later` after this call starts only when the work now on `earlier` is done. The host goes on.
+  // Work queued on `later` after this call starts only when the work now on `earlier` is done. The host goes
+  // on.
   virtual Status order(CUstream_st* earlier, CUstream_st* later) = 0;
 
   // Waits until all work now on `stream` is done.

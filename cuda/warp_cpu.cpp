@@ -51,7 +51,8 @@ WarpRows rows_of(PipeId pipe, Interpolation interpolation) {
 }  // namespace
 
 void warp_on_cpu(const WarpPlan& plan, const ConstImage& src, const Image& dst, const ParallelFor& parallel) {
-  // Bands of every plane: enough of them that no core waits long for another, each long enough to be worth a task.
+  // Bands of every plane: enough of them that no core waits long for another, each long enough to be worth a
+  // task.
   constexpr int kBandRows = 32;
   int bands[kMaxPlanes + 1] = {0};
   for (int k = 0; k < plan.planes; ++k)

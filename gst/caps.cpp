@@ -11,11 +11,13 @@
 namespace cudawarp {
 namespace {
 
-// As GStreamer's CUDA library spells it; a build without that library has no use for it but to know it by name.
+// As GStreamer's CUDA library spells it; a build without that library has no use for it but to know it by
+// name.
 constexpr const char* kCudaMemory = "memory:CUDAMemory";
 
 void set_any_size(GstStructure* s) {
-  gst_structure_set(s, "width", GST_TYPE_INT_RANGE, 1, G_MAXINT, "height", GST_TYPE_INT_RANGE, 1, G_MAXINT, nullptr);
+  gst_structure_set(s, "width", GST_TYPE_INT_RANGE, 1, G_MAXINT, "height", GST_TYPE_INT_RANGE, 1, G_MAXINT,
+                    nullptr);
 }
 
 void set_formats(GstStructure* s, const std::vector<Format>& formats) {
@@ -150,7 +152,8 @@ GstCaps* transform_caps(GstCaps* caps, bool cuda) {
     set_formats(out, with_conversions(formats));
     set_any_size(out);
     if (gst_structure_has_field(out, "pixel-aspect-ratio"))
-      gst_structure_set(out, "pixel-aspect-ratio", GST_TYPE_FRACTION_RANGE, 1, G_MAXINT, G_MAXINT, 1, nullptr);
+      gst_structure_set(out, "pixel-aspect-ratio", GST_TYPE_FRACTION_RANGE, 1, G_MAXINT, G_MAXINT, 1,
+                        nullptr);
     if (cuda || !on_gpu) append(same, out, on_gpu);
     if (cuda || on_gpu) append(other, out, !on_gpu);
     gst_structure_free(out);
@@ -200,6 +203,8 @@ FrameDesc frame_desc(const GstVideoInfo& info) {
   return f;
 }
 
-bool is_cuda_caps(const GstCaps* caps) { return has_cuda_feature(gst_caps_get_features(caps, 0)); }
+bool is_cuda_caps(const GstCaps* caps) {
+  return has_cuda_feature(gst_caps_get_features(caps, 0));
+}
 
 }  // namespace cudawarp

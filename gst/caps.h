@@ -12,13 +12,13 @@ namespace cudawarp {
 // Caps of both pad templates: all formats, in CUDA memory too where `cuda`. Transfer full.
 GstCaps* template_caps(bool cuda);
 
-// What the other pad could have where one has `caps`: any size, convertible formats, either memory (CUDA memory only
-// where `cuda`). Transfer full.
+// What the other pad could have where one has `caps`: any size, convertible formats, either memory (CUDA
+// memory only where `cuda`). Transfer full.
 GstCaps* transform_caps(GstCaps* caps, bool cuda);
 
-// Fixes the output caps `out` (transfer full, from transform_caps()) for fixed input caps: the input's format, its
-// pixel aspect ratio (inverted where the output follows an odd quarter turn) and the natural size, as far as downstream
-// names none of them. Transfer full.
+// Fixes the output caps `out` (transfer full, from transform_caps()) for fixed input caps: the input's
+// format, its pixel aspect ratio (inverted where the output follows an odd quarter turn) and the natural
+// size, as far as downstream names none of them. Transfer full.
 GstCaps* fixate_output(GstCaps* in, GstCaps* out, const WarpParams& params);
 
 // The engine's words for a stream.

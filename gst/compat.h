@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Every difference between the versions of GStreamer's CUDA library, and nothing else. From 1.24 on, memory carries
-// the stream on which it was last written, and consumers follow it; in 1.22 there is no such thing, and a producer
-// must finish before it pushes.
+// Every difference between the versions of GStreamer's CUDA library, and nothing else. From 1.24 on, memory
+// carries the stream on which it was last written, and consumers follow it; in 1.22 there is no such thing,
+// and a producer must finish before it pushes.
 #pragma once
 
 #include <gst/gst.h>
@@ -34,8 +34,12 @@ class OwnStream {
     stream_ = gst_cuda_stream_new(context);
     return stream_ != nullptr;
   }
-  void reset() { gst_clear_cuda_stream(&stream_); }
-  CUstream handle() const { return gst_cuda_stream_get_handle(stream_); }
+  void reset() {
+    gst_clear_cuda_stream(&stream_);
+  }
+  CUstream handle() const {
+    return gst_cuda_stream_get_handle(stream_);
+  }
 
   // Buffers of a pool with this configuration are to be on this stream, unless the pool has one already.
   void set_on(GstStructure* pool_config) const {
@@ -54,7 +58,9 @@ class OwnStream {
   void reset() {
     if (stream_) CuStreamDestroy(std::exchange(stream_, nullptr));
   }
-  CUstream handle() const { return stream_; }
+  CUstream handle() const {
+    return stream_;
+  }
   void set_on(GstStructure*) const {}
 
  private:

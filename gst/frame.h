@@ -9,8 +9,8 @@
 
 namespace cudawarp {
 
-// A buffer mapped for an engine, for as long as this lives; GstVideoMeta, where the buffer has it, tells its strides
-// and offsets. With GST_MAP_CUDA in `flags` the pointers are device pointers.
+// A buffer mapped for an engine, for as long as this lives; GstVideoMeta, where the buffer has it, tells its
+// strides and offsets. With GST_MAP_CUDA in `flags` the pointers are device pointers.
 class MappedFrame {
  public:
   MappedFrame(const GstVideoInfo& info, GstBuffer* buffer, int flags)

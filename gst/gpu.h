@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What the element has of a GPU: GStreamer's CUDA context, a stream, and the engine. gpu_cuda.cpp implements it;
-// gpu_none.cpp stands in where the plugin is built without CUDA, and has no device.
+// What the element has of a GPU: GStreamer's CUDA context, a stream, and the engine. gpu_cuda.cpp implements
+// it; gpu_none.cpp stands in where the plugin is built without CUDA, and has no device.
 #pragma once
 
 #include <gst/base/gstbasetransform.h>
@@ -27,24 +27,24 @@ class Gpu {
   virtual void set_context(GstElement* element, GstContext* context, int device_id) = 0;
   virtual bool context_query(GstElement* element, GstQuery* query) = 0;
 
-  // Finds a context for the device, its own or a neighbour's, and makes the engine. The rest is for the streaming
-  // thread.
+  // Finds a context for the device, its own or a neighbour's, and makes the engine. The rest is for the
+  // streaming thread.
   virtual Status open(GstElement* element, int device_id) = 0;
   virtual void close() = 0;
   virtual bool is_open() const = 0;
   virtual std::string device_name() const = 0;
 
   // Moves to the context of a buffer of another context, where `device_id` allows its device. True where that
-  // happened: then allocation must be negotiated anew. Without success buffers of that context are read through
-  // the host.
+  // happened: then allocation must be negotiated anew. Without success buffers of that context are read
+  // through the host.
   virtual bool adopt(GstBuffer* buffer, int device_id) = 0;
 
   // Offers a pool of CUDA memory for the query's caps, and decides on one; for open devices.
   virtual bool propose_allocation(GstQuery* query) = 0;
   virtual bool decide_allocation(GstQuery* query) = 0;
 
-  // Warps buffer to buffer, each in memory of any kind. When it returns, the input may be given back; the output is
-  // ready for whoever follows its memory's stream.
+  // Warps buffer to buffer, each in memory of any kind. When it returns, the input may be given back; the
+  // output is ready for whoever follows its memory's stream.
   virtual Status warp(const WarpPlan& plan, GstBuffer* in, const GstVideoInfo& in_info, GstBuffer* out,
                       const GstVideoInfo& out_info) = 0;
 };

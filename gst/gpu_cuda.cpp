@@ -83,7 +83,8 @@ Status CudaGpu::open(GstElement* element, int device_id) {
   if (!Gpu::driver_available()) return Error{"no CUDA driver is installed, or it finds no device"};
   std::lock_guard lock(mutex_);
   if (!gst_cuda_ensure_element_context(element, device_id, &context_)) {
-    const std::string which = device_id < 0 ? "CUDA device" : "CUDA device with number " + std::to_string(device_id);
+    const std::string which =
+        device_id < 0 ? "CUDA device" : "CUDA device with number " + std::to_string(device_id);
     return Error{"no " + which + " can be used"};
   }
   return make_engine();
@@ -130,8 +131,10 @@ bool CudaGpu::adopt(GstBuffer* buffer, int device_id) {
   return true;
 }
 
-// Gives a pool this configuration and reads back the size it made of it. Takes the pool; null where it refuses.
-GstBufferPool* CudaGpu::configure(GstBufferPool* pool, GstCaps* caps, guint& size, guint min, guint max) const {
+// Gives a pool this configuration and reads back the size it made of it. Takes the pool; null where it
+// refuses.
+GstBufferPool* CudaGpu::configure(GstBufferPool* pool, GstCaps* caps, guint& size, guint min,
+                                  guint max) const {
   GstStructure* config = gst_buffer_pool_get_config(pool);
   gst_buffer_pool_config_set_params(config, caps, size, min, max);
   gst_buffer_pool_config_add_option(config, GST_BUFFER_POOL_OPTION_VIDEO_META);
@@ -238,7 +241,9 @@ bool start_driver() {
 
 }  // namespace
 
-std::unique_ptr<Gpu> Gpu::create() { return std::make_unique<CudaGpu>(); }
+std::unique_ptr<Gpu> Gpu::create() {
+  return std::make_unique<CudaGpu>();
+}
 
 bool Gpu::driver_available() {
   static const bool available = start_driver();

@@ -22,8 +22,12 @@ class NoGpu final : public Gpu {
 
 }  // namespace
 
-std::unique_ptr<Gpu> Gpu::create() { return std::make_unique<NoGpu>(); }
+std::unique_ptr<Gpu> Gpu::create() {
+  return std::make_unique<NoGpu>();
+}
 
-bool Gpu::driver_available() { return false; }
+bool Gpu::driver_available() {
+  return false;
+}
 
 }  // namespace cudawarp

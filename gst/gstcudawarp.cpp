@@ -4,8 +4,8 @@
  * @title: cudawarp
  * @short_description: rotates, scales, shears, moves and fits video
  *
- * Warps every frame by an affine map, on a CUDA GPU where there is one and on the CPU where there is none, to the
- * same pixels. Takes and gives system memory and CUDA memory in any combination.
+ * Warps every frame by an affine map, on a CUDA GPU where there is one and on the CPU where there is none, to
+ * the same pixels. Takes and gives system memory and CUDA memory in any combination.
  *
  * ## Example launch lines
  * |[
@@ -29,6 +29,7 @@
 #include <optional>
 #include <string>
 
+#include "allocation.h"
 #include "caps.h"
 #include "frame.h"
 #include "geometry.h"
@@ -74,7 +75,9 @@ struct _GstCudaWarp {
 G_DEFINE_TYPE(GstCudaWarp, gst_cuda_warp, GST_TYPE_BASE_TRANSFORM)
 GST_ELEMENT_REGISTER_DEFINE(cudawarp, "cudawarp", GST_RANK_NONE, GST_TYPE_CUDA_WARP)
 
-static Private* priv_of(gpointer self) { return GST_CUDA_WARP(self)->priv; }
+static Private* priv_of(gpointer self) {
+  return GST_CUDA_WARP(self)->priv;
+}
 
 static WarpParams current_params(Private* priv) {
   std::lock_guard lock(priv->lock);
@@ -103,7 +106,8 @@ static void refuse(GstCudaWarp* self, const std::string& words) {
   const bool bus = GST_ELEMENT_CAST(self)->bus != nullptr;
   GST_OBJECT_UNLOCK(self);
   if (bus) {
-    GST_ELEMENT_WARNING(self, LIBRARY, SETTINGS, ("%s", words.c_str()), ("the value before it stays in force"));
+    GST_ELEMENT_WARNING(self, LIBRARY, SETTINGS, ("%s", words.c_str()),
+                        ("the value before it stays in force"));
     return;
   }
   GST_WARNING_OBJECT(self, "%s; the value before it stays in force", words.c_str());
@@ -156,7 +160,8 @@ static gboolean gst_cuda_warp_start(GstBaseTransform* trans) {
   Status no_gpu;
   if (settings.engine != EngineChoice::cpu) no_gpu = priv->gpu->open(GST_ELEMENT(self), settings.device_id);
   if (no_gpu && settings.engine == EngineChoice::cuda) {
-    GST_ELEMENT_ERROR(self, RESOURCE, NOT_FOUND, ("engine=cuda cannot run: %s", no_gpu->words.c_str()), (nullptr));
+    GST_ELEMENT_ERROR(self, RESOURCE, NOT_FOUND, ("engine=cuda cannot run: %s", no_gpu->words.c_str()),
+                      (nullptr));
     return FALSE;
   }
   if (priv->gpu->is_open())
@@ -191,15 +196,16 @@ static void gst_cuda_warp_set_context(GstElement* element, GstContext* context) 
 }
 
 static gboolean gst_cuda_warp_query(GstBaseTransform* trans, GstPadDirection direction, GstQuery* query) {
-  if (GST_QUERY_TYPE(query) == GST_QUERY_CONTEXT && priv_of(trans)->gpu->context_query(GST_ELEMENT(trans), query))
+  if (GST_QUERY_TYPE(query) == GST_QUERY_CONTEXT &&
+      priv_of(trans)->gpu->context_query(GST_ELEMENT(trans), query))
     return TRUE;
   return GST_BASE_TRANSFORM_CLASS(gst_cuda_warp_parent_class)->query(trans, direction, query);
 }
 
 // ---- negotiation
 
-static GstCaps* gst_cuda_warp_transform_caps(GstBaseTransform* trans, GstPadDirection direction, GstCaps* caps,
-                                             GstCaps* filter) {
+static GstCaps* gst_cuda_warp_transform_caps(GstBaseTransform* trans, GstPadDirection direction,
+                                             GstCaps* caps, GstCaps* filter) {
   // The CPU engine reads CUDA memory through its host mapping, but has no device to make some on.
   Private* priv = priv_of(trans);
   EngineChoice engine;
@@ -226,12 +232,13 @@ static std::optional<Stream> stream_of(const GstCaps* in, const GstCaps* out) {
   return s;
 }
 
-// Called in every negotiation, also where the caps come out as before: so it is here that the values which the caps
-// stand for are noted, and that passthrough is switched.
+// Called in every negotiation, also where the caps come out as before: so it is here that the values which
+// the caps stand for are noted, and that passthrough is switched.
 static GstCaps* gst_cuda_warp_fixate_caps(GstBaseTransform* trans, GstPadDirection direction, GstCaps* caps,
                                           GstCaps* othercaps) {
   if (direction == GST_PAD_SRC)
-    return GST_BASE_TRANSFORM_CLASS(gst_cuda_warp_parent_class)->fixate_caps(trans, direction, caps, othercaps);
+    return GST_BASE_TRANSFORM_CLASS(gst_cuda_warp_parent_class)
+        ->fixate_caps(trans, direction, caps, othercaps);
   Private* priv = priv_of(trans);
   const WarpParams params = current_params(priv);
   GstCaps* out = fixate_output(caps, othercaps, params);
@@ -268,12 +275,18 @@ static gboolean gst_cuda_warp_set_caps(GstBaseTransform* trans, GstCaps* in, Gst
   Private* priv = self->priv;
   const auto s = stream_of(in, out);
   if (!s) {
-    GST_ELEMENT_ERROR(self, STREAM, FORMAT, ("these caps are no video: %s", gst_structure_get_name(gst_caps_get_structure(in, 0))), (nullptr));
+    g_autofree gchar* from = gst_caps_to_string(in);
+    g_autofree gchar* to = gst_caps_to_string(out);
+    GST_ELEMENT_ERROR(self, STREAM, FORMAT,
+                      ("no frames can be made of these caps, or too large ones: %s -> %s", from, to),
+                      (nullptr));
     return FALSE;
   }
   if (GST_VIDEO_INFO_IS_INTERLACED(&s->in)) {
-    GST_ELEMENT_ERROR(self, STREAM, FORMAT, ("interlaced video (interlace-mode=%s) is not supported",
-                      gst_video_interlace_mode_to_string(GST_VIDEO_INFO_INTERLACE_MODE(&s->in))), (nullptr));
+    GST_ELEMENT_ERROR(self, STREAM, FORMAT,
+                      ("interlaced video (interlace-mode=%s) is not supported",
+                       gst_video_interlace_mode_to_string(GST_VIDEO_INFO_INTERLACE_MODE(&s->in))),
+                      (nullptr));
     return FALSE;
   }
   WarpParams params;
@@ -285,8 +298,8 @@ static gboolean gst_cuda_warp_set_caps(GstBaseTransform* trans, GstCaps* in, Gst
   return build_plan(self, params);
 }
 
-static gboolean gst_cuda_warp_transform_size(GstBaseTransform*, GstPadDirection, GstCaps*, gsize, GstCaps* othercaps,
-                                             gsize* othersize) {
+static gboolean gst_cuda_warp_transform_size(GstBaseTransform*, GstPadDirection, GstCaps*, gsize,
+                                             GstCaps* othercaps, gsize* othersize) {
   GstVideoInfo info;
   if (!gst_video_info_from_caps(&info, othercaps)) return FALSE;
   *othersize = GST_VIDEO_INFO_SIZE(&info);
@@ -295,7 +308,8 @@ static gboolean gst_cuda_warp_transform_size(GstBaseTransform*, GstPadDirection,
 
 // ---- allocation
 
-static gboolean gst_cuda_warp_propose_allocation(GstBaseTransform* trans, GstQuery* decide_query, GstQuery* query) {
+static gboolean gst_cuda_warp_propose_allocation(GstBaseTransform* trans, GstQuery* decide_query,
+                                                 GstQuery* query) {
   if (!GST_BASE_TRANSFORM_CLASS(gst_cuda_warp_parent_class)->propose_allocation(trans, decide_query, query))
     return FALSE;
   if (!decide_query) return TRUE;  // passthrough: downstream has answered
@@ -308,33 +322,6 @@ static gboolean gst_cuda_warp_propose_allocation(GstBaseTransform* trans, GstQue
   return TRUE;
 }
 
-// A pool of video buffers in system memory: downstream's, else one's own.
-static bool decide_system_allocation(GstQuery* query) {
-  GstCaps* caps = nullptr;
-  gst_query_parse_allocation(query, &caps, nullptr);
-  GstVideoInfo info;
-  if (!caps || !gst_video_info_from_caps(&info, caps)) return false;
-  GstBufferPool* pool = nullptr;
-  guint size = GST_VIDEO_INFO_SIZE(&info), min = 0, max = 0;
-  const bool offered = gst_query_get_n_allocation_pools(query) > 0;
-  if (offered) {
-    gst_query_parse_nth_allocation_pool(query, 0, &pool, &size, &min, &max);
-    size = MAX(size, GST_VIDEO_INFO_SIZE(&info));
-  }
-  if (!pool) pool = gst_video_buffer_pool_new();
-  GstStructure* config = gst_buffer_pool_get_config(pool);
-  gst_buffer_pool_config_set_params(config, caps, size, min, max);
-  if (gst_query_find_allocation_meta(query, GST_VIDEO_META_API_TYPE, nullptr))
-    gst_buffer_pool_config_add_option(config, GST_BUFFER_POOL_OPTION_VIDEO_META);
-  gst_buffer_pool_set_config(pool, config);
-  if (offered)
-    gst_query_set_nth_allocation_pool(query, 0, pool, size, min, max);
-  else
-    gst_query_add_allocation_pool(query, pool, size, min, max);
-  gst_object_unref(pool);
-  return true;
-}
-
 static gboolean gst_cuda_warp_decide_allocation(GstBaseTransform* trans, GstQuery* query) {
   GstCaps* caps = nullptr;
   gst_query_parse_allocation(query, &caps, nullptr);
@@ -342,7 +329,8 @@ static gboolean gst_cuda_warp_decide_allocation(GstBaseTransform* trans, GstQuer
   Private* priv = priv_of(trans);
   if (is_cuda_caps(caps)) {
     if (!priv->gpu->is_open() || !priv->gpu->decide_allocation(query)) {
-      GST_ELEMENT_ERROR(trans, RESOURCE, NOT_FOUND, ("no CUDA device can be used to make CUDA memory"), (nullptr));
+      GST_ELEMENT_ERROR(trans, RESOURCE, NOT_FOUND, ("no CUDA device can be used to make CUDA memory"),
+                        (nullptr));
       return FALSE;
     }
   } else if (!decide_system_allocation(query)) {
@@ -355,8 +343,11 @@ static gboolean gst_cuda_warp_decide_allocation(GstBaseTransform* trans, GstQuer
 
 static void gst_cuda_warp_before_transform(GstBaseTransform* trans, GstBuffer* buffer) {
   Private* priv = priv_of(trans);
+  const GstSegment& segment = trans->segment;
   const GstClockTime time =
-      gst_segment_to_stream_time(&trans->segment, GST_FORMAT_TIME, GST_BUFFER_TIMESTAMP(buffer));
+      segment.format == GST_FORMAT_TIME
+          ? gst_segment_to_stream_time(&segment, GST_FORMAT_TIME, GST_BUFFER_PTS(buffer))
+          : GST_CLOCK_TIME_NONE;
   if (GST_CLOCK_TIME_IS_VALID(time)) {
     const auto mark = [priv](GThread* thread) {
       std::lock_guard lock(priv->lock);
@@ -377,8 +368,8 @@ static void gst_cuda_warp_before_transform(GstBaseTransform* trans, GstBuffer* b
   }
 }
 
-// The values for the next buffer: the newest, unless they ask for another size than was negotiated; then new caps are
-// on their way, and this buffer still belongs to the old ones.
+// The values for the next buffer: the newest, unless they ask for another size than was negotiated; then new
+// caps are on their way, and this buffer still belongs to the old ones.
 static WarpParams params_for_buffer(Private* priv, GstBaseTransform* trans) {
   std::lock_guard lock(priv->lock);
   const Stream& s = *priv->stream;
@@ -396,7 +387,8 @@ static GstFlowReturn gst_cuda_warp_transform(GstBaseTransform* trans, GstBuffer*
   Private* priv = self->priv;
   if (!priv->stream) return GST_FLOW_NOT_NEGOTIATED;
   const WarpParams params = params_for_buffer(priv, trans);
-  if ((!priv->plan || priv->plan_params != params) && !build_plan(self, params)) return GST_FLOW_NOT_NEGOTIATED;
+  if ((!priv->plan || priv->plan_params != params) && !build_plan(self, params))
+    return GST_FLOW_NOT_NEGOTIATED;
 
   if (priv->gpu->is_open()) {
     if (auto failed = priv->gpu->warp(*priv->plan, in, priv->stream->in, out, priv->stream->out)) {
@@ -407,7 +399,8 @@ static GstFlowReturn gst_cuda_warp_transform(GstBaseTransform* trans, GstBuffer*
   }
   const MappedFrame src(priv->stream->in, in, GST_MAP_READ), dst(priv->stream->out, out, GST_MAP_WRITE);
   if (!src || !dst) {
-    GST_ELEMENT_ERROR(self, RESOURCE, FAILED, ("cannot map the %s buffer", src ? "output" : "input"), (nullptr));
+    GST_ELEMENT_ERROR(self, RESOURCE, FAILED, ("cannot map the %s buffer", src ? "output" : "input"),
+                      (nullptr));
     return GST_FLOW_ERROR;
   }
   warp_on_cpu(*priv->plan, src.view<ConstImage>(Memory::host), dst.view<Image>(Memory::host),
@@ -442,10 +435,9 @@ static void gst_cuda_warp_class_init(GstCudaWarpClass* klass) {
   gst_element_class_add_pad_template(element_class,
                                      gst_pad_template_new("src", GST_PAD_SRC, GST_PAD_ALWAYS, caps));
   gst_caps_unref(caps);
-  gst_element_class_set_static_metadata(element_class, "Affine video warp",
-                                        "Filter/Converter/Video/Scaler/Effect/Hardware",
-                                        "Rotates, scales, shears, moves and fits video, on a CUDA GPU or the CPU",
-                                        "The cudawarp authors");
+  gst_element_class_set_static_metadata(
+      element_class, "Affine video warp", "Filter/Converter/Video/Scaler/Effect/Hardware",
+      "Rotates, scales, shears, moves and fits video, on a CUDA GPU or the CPU", "The cudawarp authors");
 
   GstBaseTransformClass* trans_class = GST_BASE_TRANSFORM_CLASS(klass);
   trans_class->passthrough_on_same_caps = FALSE;

@@ -11,5 +11,6 @@ static gboolean plugin_init(GstPlugin* plugin) {
   return GST_ELEMENT_REGISTER(cudawarp, plugin);
 }
 
-GST_PLUGIN_DEFINE(GST_VERSION_MAJOR, GST_VERSION_MINOR, cudawarp, "Affine warp of video on CUDA GPUs and CPUs",
-                  plugin_init, PACKAGE_VERSION, "LGPL", PACKAGE, "Unknown package origin")
+GST_PLUGIN_DEFINE(GST_VERSION_MAJOR, GST_VERSION_MINOR, cudawarp,
+                  "Affine warp of video on CUDA GPUs and CPUs", plugin_init, PACKAGE_VERSION, "LGPL", PACKAGE,
+                  "Unknown package origin")

@@ -59,28 +59,33 @@ const Number kNumbers[] = {
      [](Settings& s) -> double& { return s.scale_x; }},
     {PROP_SCALE_Y, "scale-y", "Vertical scale", "Vertical scale; negative mirrors; not 0", -kAny, kAny, 1,
      [](Settings& s) -> double& { return s.scale_y; }},
-    {PROP_SHEAR_X, "shear-x", "Horizontal shear", "x += shear-x * y, before the turn; shear-x * shear-y is not 1",
-     -kAny, kAny, 0, [](Settings& s) -> double& { return s.warp.shear_x; }},
-    {PROP_SHEAR_Y, "shear-y", "Vertical shear", "y += shear-y * x, before the turn; shear-x * shear-y is not 1",
-     -kAny, kAny, 0, [](Settings& s) -> double& { return s.warp.shear_y; }},
+    {PROP_SHEAR_X, "shear-x", "Horizontal shear",
+     "x += shear-x * y, before the turn; shear-x * shear-y is not 1", -kAny, kAny, 0,
+     [](Settings& s) -> double& { return s.warp.shear_x; }},
+    {PROP_SHEAR_Y, "shear-y", "Vertical shear",
+     "y += shear-y * x, before the turn; shear-x * shear-y is not 1", -kAny, kAny, 0,
+     [](Settings& s) -> double& { return s.warp.shear_y; }},
     {PROP_OFFSET_X, "offset-x", "Horizontal offset", "Moves the result right, output pixels", -kAny, kAny, 0,
      [](Settings& s) -> double& { return s.warp.offset_x; }},
     {PROP_OFFSET_Y, "offset-y", "Vertical offset", "Moves the result down, output pixels", -kAny, kAny, 0,
      [](Settings& s) -> double& { return s.warp.offset_y; }},
     {PROP_PIVOT_X, "pivot-x", "Pivot x",
-     "The point that scale, shear and angle leave in place, 0 (left) to 1 (right) of the source frame; may lie outside",
+     "The point that scale, shear and angle leave in place, 0 (left) to 1 (right) of the source frame; may "
+     "lie outside",
      -kAny, kAny, 0.5, [](Settings& s) -> double& { return s.warp.pivot_x; }},
     {PROP_PIVOT_Y, "pivot-y", "Pivot y",
-     "The point that scale, shear and angle leave in place, 0 (top) to 1 (bottom) of the source frame; may lie outside",
+     "The point that scale, shear and angle leave in place, 0 (top) to 1 (bottom) of the source frame; may "
+     "lie outside",
      -kAny, kAny, 0.5, [](Settings& s) -> double& { return s.warp.pivot_y; }},
-    {PROP_ALIGN_X, "align-x", "Horizontal alignment", "Where the fitted picture sits, 0 (left) to 1 (right)", 0, 1,
-     0.5, [](Settings& s) -> double& { return s.warp.align_x; }},
-    {PROP_ALIGN_Y, "align-y", "Vertical alignment", "Where the fitted picture sits, 0 (top) to 1 (bottom)", 0, 1,
-     0.5, [](Settings& s) -> double& { return s.warp.align_y; }},
+    {PROP_ALIGN_X, "align-x", "Horizontal alignment", "Where the fitted picture sits, 0 (left) to 1 (right)",
+     0, 1, 0.5, [](Settings& s) -> double& { return s.warp.align_x; }},
+    {PROP_ALIGN_Y, "align-y", "Vertical alignment", "Where the fitted picture sits, 0 (top) to 1 (bottom)", 0,
+     1, 0.5, [](Settings& s) -> double& { return s.warp.align_y; }},
 };
 
 const GEnumValue kFits[] = {
-    {static_cast<int>(Fit::letterbox), "Keep the aspect ratio, show all, fill the rest with border", "letterbox"},
+    {static_cast<int>(Fit::letterbox), "Keep the aspect ratio, show all, fill the rest with border",
+     "letterbox"},
     {static_cast<int>(Fit::stretch), "Fill the output, aspect ratio not kept", "stretch"},
     {static_cast<int>(Fit::crop), "Keep the aspect ratio, fill the output, cut what does not fit", "crop"},
     {static_cast<int>(Fit::none), "One canvas pixel per output pixel", "none"},
@@ -90,14 +95,16 @@ const GEnumValue kFramings[] = {
     {static_cast<int>(Framing::none), "The source frame's rectangle", "none"},
     {static_cast<int>(Framing::expand), "The bounding box of the turned picture", "expand"},
     {static_cast<int>(Framing::crop), "The largest upright rectangle inside the turned picture", "crop"},
-    {static_cast<int>(Framing::zoom), "The largest one of the output's aspect ratio: no border shows", "zoom"},
+    {static_cast<int>(Framing::zoom), "The largest one of the output's aspect ratio: no border shows",
+     "zoom"},
     {0, nullptr, nullptr}};
 
 const GEnumValue kBorders[] = {
     {static_cast<int>(Border::constant), "border-color outside the picture", "constant"},
     {static_cast<int>(Border::replicate), "The nearest pixel of the edge (aaa|abcd|ddd)", "replicate"},
     {static_cast<int>(Border::mirror), "The picture mirrored at its edge (dcba|abcd|dcba)", "mirror"},
-    {static_cast<int>(Border::mirror_101), "The picture mirrored at its edge pixel (dcb|abcd|cba)", "mirror-101"},
+    {static_cast<int>(Border::mirror_101), "The picture mirrored at its edge pixel (dcb|abcd|cba)",
+     "mirror-101"},
     {static_cast<int>(Border::wrap), "The picture again (abcd|abcd|abcd)", "wrap"},
     {static_cast<int>(Border::transparent), "Transparent; for formats with alpha", "transparent"},
     {0, nullptr, nullptr}};
@@ -109,8 +116,8 @@ const GEnumValue kInterpolations[] = {
     {0, nullptr, nullptr}};
 
 const GEnumValue kPrecisions[] = {
-    {static_cast<int>(Precision::fast), "CUDA may interpolate with the texture unit: within 1 code value of exact",
-     "fast"},
+    {static_cast<int>(Precision::fast),
+     "CUDA may interpolate with the texture unit: within 1 code value of exact", "fast"},
     {static_cast<int>(Precision::exact), "CUDA and CPU give the same bytes", "exact"},
     {0, nullptr, nullptr}};
 
@@ -142,8 +149,9 @@ void set_choice(Settings& s, int value) {
 const Choice kChoices[] = {
     {PROP_FIT, "GstCudaWarpFit", "fit", "Fit", "How the canvas fills an output of another size", kFits,
      kAnyTime, get_choice<&WarpParams::fit>, set_choice<&WarpParams::fit>},
-    {PROP_FRAMING, "GstCudaWarpFraming", "framing", "Framing", "What part of the turned picture is shown (the canvas)",
-     kFramings, kAnyTime, get_choice<&WarpParams::framing>, set_choice<&WarpParams::framing>},
+    {PROP_FRAMING, "GstCudaWarpFraming", "framing", "Framing",
+     "What part of the turned picture is shown (the canvas)", kFramings, kAnyTime,
+     get_choice<&WarpParams::framing>, set_choice<&WarpParams::framing>},
     {PROP_BORDER_MODE, "GstCudaWarpBorderMode", "border-mode", "Border mode", "What lies outside the picture",
      kBorders, kAnyTime, get_choice<&WarpParams::border>, set_choice<&WarpParams::border>},
     {PROP_INTERPOLATION, "GstCudaWarpInterpolation", "interpolation", "Interpolation",
@@ -224,17 +232,17 @@ void install_properties(GObjectClass* klass) {
   }
   g_object_class_install_property(
       klass, PROP_MATRIX,
-      gst_param_spec_array("matrix", "Matrix",
-                           "a, b, tx, c, d, ty: source pixels to output pixels, x' = a x + b y + tx, "
-                           "y' = c x + d y + ty; replaces angle, scale, shear, offset, pivot, framing and fit",
-                           g_param_spec_double("number", "Number", "One entry of the matrix", -kAny, kAny, 0,
-                                               static_cast<GParamFlags>(G_PARAM_READWRITE |
-                                                                        G_PARAM_STATIC_STRINGS)),
-                           kAnyTimeByHand));
-  g_object_class_install_property(
-      klass, PROP_BORDER_COLOR,
-      g_param_spec_uint("border-color", "Border colour", "ARGB in sRGB; converted to the stream's colorimetry", 0,
-                        G_MAXUINT32, standard.warp.border_color, kAnyTime));
+      gst_param_spec_array(
+          "matrix", "Matrix",
+          "a, b, tx, c, d, ty: source pixels to output pixels, x' = a x + b y + tx, "
+          "y' = c x + d y + ty; replaces angle, scale, shear, offset, pivot, framing and fit",
+          g_param_spec_double("number", "Number", "One entry of the matrix", -kAny, kAny, 0,
+                              static_cast<GParamFlags>(G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS)),
+          kAnyTimeByHand));
+  g_object_class_install_property(klass, PROP_BORDER_COLOR,
+                                  g_param_spec_uint("border-color", "Border colour",
+                                                    "ARGB in sRGB; converted to the stream's colorimetry", 0,
+                                                    G_MAXUINT32, standard.warp.border_color, kAnyTime));
   g_object_class_install_property(
       klass, PROP_EDGE_ANTIALIAS,
       g_param_spec_boolean("edge-antialias", "Edge anti-aliasing",

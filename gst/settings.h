@@ -14,18 +14,18 @@ enum class EngineChoice { automatic, cuda, cpu };
 
 // The values of all properties. Plain data: copy it under the element's lock, then work on the copy.
 struct Settings {
-  double scale = 1;                  // multiplies both of the next two
+  double scale = 1;  // multiplies both of the next two
   double scale_x = 1, scale_y = 1;
-  WarpParams warp;                   // its scale_x and scale_y are the products
+  WarpParams warp;  // its scale_x and scale_y are the products
   EngineChoice engine = EngineChoice::automatic;
-  int device_id = -1;                // any device
+  int device_id = -1;  // any device
 };
 
 // Installs every property on the class.
 void install_properties(GObjectClass* klass);
 
-// Sets one property. Fails, with words and without any change, where the value or the map that it gives is singular
-// or not finite.
+// Sets one property. Fails, with words and without any change, where the value or the map that it gives is
+// singular or not finite.
 Status set_property(Settings& settings, guint id, const GValue* value);
 void get_property(const Settings& settings, guint id, GValue* value);
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// How long the CUDA engine takes for a frame in device memory, beside a device-to-device copy of the same bytes in the
-// same run. Frames rotate through more memory than any L2 cache holds. Times are those of the device (CUDA events
-// around a batch of frames); run with --benchmark_repetitions=N for medians.
+// How long the CUDA engine takes for a frame in device memory, beside a device-to-device copy of the same
+// bytes in the same run. Frames rotate through more memory than any L2 cache holds. Times are those of the
+// device (CUDA events around a batch of frames); run with --benchmark_repetitions=N for medians.
 #include <benchmark/benchmark.h>
 #include <cuda_runtime.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -25,7 +26,7 @@ void require(cudaError_t error, const char* what) {
   std::exit(1);
 }
 
-// Frames of random bytes in one allocation each, planes behind one another, rows of one pitch.
+// Frames of random bytes, opaque, in one allocation each, planes behind one another, rows of one pitch.
 class Frames {
  public:
   explicit Frames(Format format) : info_(info(format)) {
@@ -37,11 +38,15 @@ class Frames {
       width = std::max(width, row);
     }
     std::vector<uint8_t> noise(width * rows_);
-    for (uint8_t& b : noise) b = static_cast<uint8_t>(std::rand());
+    uint32_t state = 1;
+    for (uint8_t& b : noise) b = static_cast<uint8_t>((state = state * 1664525 + 1013904223) >> 24);
+    if (format == Format::RGBA)  // as video is
+      for (size_t at = 3; at < noise.size(); at += 4) noise[at] = 255;
     for (int n = 0; n < kFrames; ++n) {
       void* data = nullptr;
       require(cudaMallocPitch(&data, &pitch_, width, rows_), "cudaMallocPitch");
-      require(cudaMemcpy2D(data, pitch_, noise.data(), width, width, rows_, cudaMemcpyHostToDevice), "upload");
+      require(cudaMemcpy2D(data, pitch_, noise.data(), width, width, rows_, cudaMemcpyHostToDevice),
+              "upload");
       frames_.push_back(static_cast<uint8_t*>(data));
     }
   }
@@ -119,8 +124,8 @@ void warp_frame(benchmark::State& state, Format format, WarpParams params) {
 }
 
 void add_warp(Format format, const std::string& what, const WarpParams& params) {
-  benchmark::RegisterBenchmark(("warp/" + std::string(info(format).name) + "/" + what).c_str(), warp_frame, format,
-                               params)
+  benchmark::RegisterBenchmark(("warp/" + std::string(info(format).name) + "/" + what).c_str(), warp_frame,
+                               format, params)
       ->UseManualTime()
       ->Unit(benchmark::kMicrosecond);
 }
@@ -134,7 +139,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "no CUDA device\n");
     return 77;
   }
-  for (Format format : {Format::RGBA, Format::RGBx, Format::NV12}) {
+  for (Format format : {Format::RGBA, Format::NV12, Format::GRAY8}) {
     benchmark::RegisterBenchmark(("copy/" + std::string(info(format).name)).c_str(), copy_frame, format)
         ->UseManualTime()
         ->Unit(benchmark::kMicrosecond);
