@@ -88,6 +88,7 @@ CUDAWARP_BOTH uint32_t permute(uint32_t word, uint32_t select) {
 #ifdef __CUDA_ARCH__
   return __byte_perm(word, 0, select);
 #else
+  if (select == 0x3210) return word;
   uint32_t r = 0;
   for (int k = 0; k < 4; ++k) r |= ((word >> (8 * ((select >> (4 * k)) & 3))) & 0xff) << (8 * k);
   return r;
