@@ -173,9 +173,11 @@ Status check(const WarpParams& params) {
   const FrameDesc unit{.width = 1, .height = 1};
   WarpParams p = params;
   p.framing = Framing::none;
-  if (dst_from_src(p, unit, unit)) return std::nullopt;
-  if (params.matrix) return Error{"the matrix is singular or not finite"};
-  return Error{"scale and shear give a singular or infinite map"};
+  if (p.matrix && !dst_from_src(p, unit, unit)) return Error{"the matrix is singular or not finite"};
+  // What a matrix hides must be in order too: it may be taken away.
+  p.matrix.reset();
+  if (!dst_from_src(p, unit, unit)) return Error{"scale and shear give a singular or infinite map"};
+  return std::nullopt;
 }
 
 Expected<WarpPlan> make_plan(const WarpParams& params, const FrameDesc& src, const FrameDesc& dst) {

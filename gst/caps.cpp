@@ -96,8 +96,10 @@ bool output_turns(const WarpParams& params) {
 double fixate_pixel_aspect(GstStructure* out, const GstVideoInfo& in, const WarpParams& params) {
   int n = GST_VIDEO_INFO_PAR_N(&in), d = GST_VIDEO_INFO_PAR_D(&in);
   if (output_turns(params)) std::swap(n, d);
-  if (!gst_structure_has_field(out, "pixel-aspect-ratio"))
+  if (!gst_structure_has_field(out, "pixel-aspect-ratio")) {
+    if (n == d) return 1;  // as caps without the field say
     gst_structure_set(out, "pixel-aspect-ratio", GST_TYPE_FRACTION, n, d, nullptr);
+  }
   gst_structure_fixate_field_nearest_fraction(out, "pixel-aspect-ratio", n, d);
   gst_structure_get_fraction(out, "pixel-aspect-ratio", &n, &d);
   return static_cast<double>(n) / d;
@@ -119,6 +121,23 @@ void fixate_size(GstStructure* out, const GstVideoInfo& in, const WarpParams& pa
   if (has_height && !has_width) size.width = proportional(height, size.width, size.height);
   gst_structure_fixate_field_nearest_int(out, "width", size.width);
   gst_structure_fixate_field_nearest_int(out, "height", size.height);
+}
+
+// Caps without colorimetry or chroma site mean what is usual for their size and format: where the output's
+// size or format make it mean something else than the input's, it is named.
+void fixate_color(GstStructure* out, const GstVideoInfo& in) {
+  GstCaps* caps = gst_caps_fixate(gst_caps_new_full(gst_structure_copy(out), nullptr));
+  GstVideoInfo usual;
+  const bool known = video_info(usual, caps);
+  gst_caps_unref(caps);
+  if (!known || GST_VIDEO_INFO_IS_YUV(&usual) != GST_VIDEO_INFO_IS_YUV(&in)) return;
+  if (!gst_structure_has_field(out, "colorimetry") &&
+      !gst_video_colorimetry_is_equal(&usual.colorimetry, &in.colorimetry)) {
+    if (g_autofree gchar* name = gst_video_colorimetry_to_string(&in.colorimetry))
+      gst_structure_set(out, "colorimetry", G_TYPE_STRING, name, nullptr);
+  }
+  if (!gst_structure_has_field(out, "chroma-site") && usual.chroma_site != in.chroma_site)
+    gst_structure_set(out, "chroma-site", G_TYPE_STRING, gst_video_chroma_to_string(in.chroma_site), nullptr);
 }
 
 }  // namespace
@@ -163,7 +182,7 @@ GstCaps* transform_caps(GstCaps* caps, bool cuda) {
 
 GstCaps* fixate_output(GstCaps* in, GstCaps* out, const WarpParams& params) {
   GstVideoInfo in_info;
-  if (!gst_video_info_from_caps(&in_info, in)) return gst_caps_fixate(out);
+  if (!video_info(in_info, in)) return gst_caps_fixate(out);
   const FrameDesc src = frame_desc(in_info);
 
   // Caps are in downstream's order; a transparent border moves a structure with alpha to the front.
@@ -182,7 +201,15 @@ GstCaps* fixate_output(GstCaps* in, GstCaps* out, const WarpParams& params) {
   fixate_format(s, src.format, params);
   const double pixel_aspect = fixate_pixel_aspect(s, in_info, params);
   fixate_size(s, in_info, params, pixel_aspect);
+  fixate_color(s, in_info);
   return gst_caps_fixate(caps);
+}
+
+bool video_info(GstVideoInfo& info, const GstCaps* caps) {
+  if (!gst_video_info_from_caps(&info, caps)) return false;
+  if (const char* site = gst_structure_get_string(gst_caps_get_structure(caps, 0), "chroma-site"))
+    info.chroma_site = gst_video_chroma_from_string(site);
+  return true;
 }
 
 FrameDesc frame_desc(const GstVideoInfo& info) {

@@ -21,6 +21,10 @@ GstCaps* transform_caps(GstCaps* caps, bool cuda);
 // size, as far as downstream names none of them. Transfer full.
 GstCaps* fixate_output(GstCaps* in, GstCaps* out, const WarpParams& params);
 
+// gst_video_info_from_caps() that heeds `chroma-site` where the caps name no colorimetry: GStreamer (1.22 to 1.26)
+// then replaces both by what is usual for the size.
+bool video_info(GstVideoInfo& info, const GstCaps* caps);
+
 // The engine's words for a stream.
 FrameDesc frame_desc(const GstVideoInfo& info);
 

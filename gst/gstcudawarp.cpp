@@ -28,6 +28,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "allocation.h"
 #include "caps.h"
@@ -57,11 +58,12 @@ struct Private {
   WarpParams negotiated;         // the values that the current caps were made for
   std::optional<Stream> stream;  // written by the streaming thread only, which reads it without the lock
 
-  std::string refused;            // a bad property value that no bus was there to hear of; guarded by lock
-  GThread* syncing = nullptr;     // the thread in which controllers are setting properties
-  std::unique_ptr<Gpu> gpu;       // lives as long as the element
-  std::optional<TaskPool> cores;  // while started
-  std::optional<WarpPlan> plan;   // for plan_params and the stream
+  std::vector<std::string> refused;  // bad property values that no bus was there to hear of; guarded by lock
+  std::string complaint;             // the last error of negotiation, until one succeeds
+  GThread* syncing = nullptr;        // the thread in which controllers are setting properties
+  std::unique_ptr<Gpu> gpu;          // lives as long as the element
+  std::optional<TaskPool> cores;     // while started
+  std::optional<WarpPlan> plan;      // for plan_params and the stream
   WarpParams plan_params;
 };
 
@@ -112,7 +114,7 @@ static void refuse(GstCudaWarp* self, const std::string& words) {
   }
   GST_WARNING_OBJECT(self, "%s; the value before it stays in force", words.c_str());
   std::lock_guard lock(self->priv->lock);
-  self->priv->refused = words;
+  self->priv->refused.push_back(words);
 }
 
 static void gst_cuda_warp_set_property(GObject* object, guint id, const GValue* value, GParamSpec* pspec) {
@@ -149,13 +151,14 @@ static gboolean gst_cuda_warp_start(GstBaseTransform* trans) {
   GstCudaWarp* self = GST_CUDA_WARP(trans);
   Private* priv = self->priv;
   Settings settings;
-  std::string words;
+  std::vector<std::string> refused;
   {
     std::lock_guard lock(priv->lock);
     settings = priv->settings;
-    words.swap(priv->refused);
+    refused.swap(priv->refused);
   }
-  if (!words.empty()) refuse(self, words);
+  for (const std::string& words : refused) refuse(self, words);
+  priv->complaint.clear();
 
   Status no_gpu;
   if (settings.engine != EngineChoice::cpu) no_gpu = priv->gpu->open(GST_ELEMENT(self), settings.device_id);
@@ -226,10 +229,18 @@ static GstCaps* gst_cuda_warp_transform_caps(GstBaseTransform* trans, GstPadDire
 
 static std::optional<Stream> stream_of(const GstCaps* in, const GstCaps* out) {
   Stream s;
-  if (!gst_video_info_from_caps(&s.in, in) || !gst_video_info_from_caps(&s.out, out)) return std::nullopt;
+  if (!video_info(s.in, in) || !video_info(s.out, out)) return std::nullopt;
   s.src = frame_desc(s.in);
   s.dst = frame_desc(s.out);
   return s;
+}
+
+static std::string size_and_format(const GstCaps* caps) {
+  const GstStructure* s = gst_caps_get_structure(caps, 0);
+  int width = 0, height = 0;
+  gst_structure_get(s, "width", G_TYPE_INT, &width, "height", G_TYPE_INT, &height, nullptr);
+  const char* format = gst_structure_get_string(s, "format");
+  return std::to_string(width) + "x" + std::to_string(height) + " " + (format ? format : "without a format");
 }
 
 // Called in every negotiation, also where the caps come out as before: so it is here that the values which
@@ -258,11 +269,18 @@ static GstCaps* gst_cuda_warp_fixate_caps(GstBaseTransform* trans, GstPadDirecti
   return out;
 }
 
+// A stream that cannot be handled. The base class may ask again for the same caps: that is no news.
+static void complain(GstCudaWarp* self, const std::string& words) {
+  if (words == self->priv->complaint) return;
+  self->priv->complaint = words;
+  GST_ELEMENT_ERROR(self, STREAM, FORMAT, ("%s", words.c_str()), (nullptr));
+}
+
 static bool build_plan(GstCudaWarp* self, const WarpParams& params) {
   Private* priv = self->priv;
   auto plan = make_plan(params, priv->stream->src, priv->stream->dst);
   if (const Error* why = error_of(plan)) {
-    GST_ELEMENT_ERROR(self, STREAM, FORMAT, ("%s", why->words.c_str()), (nullptr));
+    complain(self, why->words);
     return false;
   }
   priv->plan = std::get<WarpPlan>(plan);
@@ -275,18 +293,19 @@ static gboolean gst_cuda_warp_set_caps(GstBaseTransform* trans, GstCaps* in, Gst
   Private* priv = self->priv;
   const auto s = stream_of(in, out);
   if (!s) {
-    g_autofree gchar* from = gst_caps_to_string(in);
-    g_autofree gchar* to = gst_caps_to_string(out);
-    GST_ELEMENT_ERROR(self, STREAM, FORMAT,
-                      ("no frames can be made of these caps, or too large ones: %s -> %s", from, to),
-                      (nullptr));
+    complain(self, "no frames can be made of " + size_and_format(in) + " or " + size_and_format(out));
     return FALSE;
   }
   if (GST_VIDEO_INFO_IS_INTERLACED(&s->in)) {
-    GST_ELEMENT_ERROR(self, STREAM, FORMAT,
-                      ("interlaced video (interlace-mode=%s) is not supported",
-                       gst_video_interlace_mode_to_string(GST_VIDEO_INFO_INTERLACE_MODE(&s->in))),
-                      (nullptr));
+    const char* mode = gst_video_interlace_mode_to_string(GST_VIDEO_INFO_INTERLACE_MODE(&s->in));
+    complain(self, std::string("interlaced video (interlace-mode=") + mode + ") is not supported");
+    return FALSE;
+  }
+  if (GST_VIDEO_INFO_IS_YUV(&s->in) &&
+      (s->src.kr != s->dst.kr || s->src.kb != s->dst.kb || s->src.full_range != s->dst.full_range)) {
+    g_autofree gchar* from = gst_video_colorimetry_to_string(&s->in.colorimetry);
+    g_autofree gchar* to = gst_video_colorimetry_to_string(&s->out.colorimetry);
+    complain(self, std::string("colours are not converted, from colorimetry ") + from + " to " + to);
     return FALSE;
   }
   WarpParams params;
@@ -295,7 +314,9 @@ static gboolean gst_cuda_warp_set_caps(GstBaseTransform* trans, GstCaps* in, Gst
     priv->stream = s;
     params = priv->negotiated;
   }
-  return build_plan(self, params);
+  if (!build_plan(self, params)) return FALSE;
+  priv->complaint.clear();
+  return TRUE;
 }
 
 static gboolean gst_cuda_warp_transform_size(GstBaseTransform*, GstPadDirection, GstCaps*, gsize,

@@ -36,7 +36,8 @@ enum Property : guint {
 constexpr auto kAnyTime = static_cast<GParamFlags>(G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS |
                                                    GST_PARAM_CONTROLLABLE | GST_PARAM_MUTABLE_PLAYING);
 constexpr auto kAnyTimeByHand =  // no control source makes arrays
-    static_cast<GParamFlags>(G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING);
+    static_cast<GParamFlags>(G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | G_PARAM_LAX_VALIDATION |
+                             GST_PARAM_MUTABLE_PLAYING);
 constexpr auto kBeforeStart =
     static_cast<GParamFlags>(G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY);
 
@@ -49,7 +50,8 @@ struct Number {
 
 constexpr double kAny = G_MAXDOUBLE;
 
-// Values of an infinite range arrive as +-G_MAXDOUBLE (lax validation), and are refused by set_number().
+// Lax validation lets NaN through, and infinities as +-G_MAXDOUBLE: set_number() and check() refuse them in
+// words.
 const Number kNumbers[] = {
     {PROP_ANGLE, "angle", "Angle", "Turn of the picture, degrees clockwise", -kAny, kAny, 0,
      [](Settings& s) -> double& { return s.warp.angle; }},
@@ -184,7 +186,7 @@ Status set_matrix(Settings& s, const GValue* value) {
     const bool is_number = g_value_transform(gst_value_array_get_value(value, k), &number);
     m[k] = g_value_get_double(&number);
     g_value_unset(&number);
-    if (!is_number) return Error{"matrix must have six numbers"};
+    if (!is_number || !(std::abs(m[k]) < G_MAXDOUBLE)) return Error{"matrix must have six finite numbers"};
   }
   s.warp.matrix = Affine{m[0], m[1], m[2], m[3], m[4], m[5]};
   return std::nullopt;
