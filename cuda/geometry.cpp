@@ -88,9 +88,10 @@ Affine fit(const WarpParams& p, double width, double height, const FrameDesc& ds
   switch (p.fit) {
     case Fit::letterbox: {
       const double scale = std::min(out_w / width, out_h / height);
-      const double w = std::clamp(std::round(width * scale), 1.0, out_w);
-      const double h = std::clamp(std::round(height * scale), 1.0, out_h);
-      return Affine::translation(std::floor((out_w - w) * p.align_x), std::floor((out_h - h) * p.align_y)) *
+      const double w = std::clamp(std::round(width * scale + kSizeSlack), 1.0, out_w);
+      const double h = std::clamp(std::round(height * scale + kSizeSlack), 1.0, out_h);
+      return Affine::translation(std::floor((out_w - w) * p.align_x + kSizeSlack),
+                                 std::floor((out_h - h) * p.align_y + kSizeSlack)) *
              Affine::scaling(w / width, h / height);
     }
     case Fit::stretch:
@@ -103,8 +104,8 @@ Affine fit(const WarpParams& p, double width, double height, const FrameDesc& ds
     case Fit::none:
       break;
   }
-  return Affine::translation(std::floor((out_w - width) * p.align_x),
-                             std::floor((out_h - height) * p.align_y));
+  return Affine::translation(std::floor((out_w - width) * p.align_x + kSizeSlack),
+                             std::floor((out_h - height) * p.align_y + kSizeSlack));
 }
 
 }  // namespace

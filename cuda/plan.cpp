@@ -131,13 +131,13 @@ void set_edges(PlanePlan& p, const Affine& src_from_dst, const WarpPlan& plan, i
   constexpr double kSlack = 1e-6;
   const double w = plan.src.width, h = plan.src.height;
   const Affine& m = plan.src_from_dst;
-  const bool parallel = (m.b == 0 && m.c == 0) || (m.a == 0 && m.d == 0);
+  const bool x_along = m.a == 0 || m.b == 0, y_along = m.c == 0 || m.d == 0;
   const Point p0 = m({0, 0}), p1 = m({double(plan.dst.width), double(plan.dst.height)});
-  const auto unseen = [&](double inside) { return parallel && inside >= -kSlack; };
-  p.edge_left = to_fixed(unseen(std::min(p0.x, p1.x)) ? -kFarAway : shift.x);
-  p.edge_right = to_fixed(unseen(w - std::max(p0.x, p1.x)) ? kFarAway : w / fx + shift.x);
-  p.edge_top = to_fixed(unseen(std::min(p0.y, p1.y)) ? -kFarAway : shift.y);
-  p.edge_bottom = to_fixed(unseen(h - std::max(p0.y, p1.y)) ? kFarAway : h / fy + shift.y);
+  const auto unseen = [&](bool along, double inside) { return along && inside >= -kSlack; };
+  p.edge_left = to_fixed(unseen(x_along, std::min(p0.x, p1.x)) ? -kFarAway : shift.x);
+  p.edge_right = to_fixed(unseen(x_along, w - std::max(p0.x, p1.x)) ? kFarAway : w / fx + shift.x);
+  p.edge_top = to_fixed(unseen(y_along, std::min(p0.y, p1.y)) ? -kFarAway : shift.y);
+  p.edge_bottom = to_fixed(unseen(y_along, h - std::max(p0.y, p1.y)) ? kFarAway : h / fy + shift.y);
 
   const double source_per_output_x = std::hypot(src_from_dst.a, src_from_dst.b);
   const double source_per_output_y = std::hypot(src_from_dst.c, src_from_dst.d);

@@ -24,7 +24,7 @@ struct WarpParams {
   double shear_x = 0, shear_y = 0;      // shear_x * shear_y is not 1
   double offset_x = 0, offset_y = 0;    // output pixels
   double pivot_x = 0.5, pivot_y = 0.5;  // of the source frame, 0..1 inside it
-  std::optional<Affine> matrix;         // dst_from_src; replaces all above and `fit`
+  std::optional<Affine> matrix{};       // dst_from_src; replaces all above and `fit`
   Fit fit = Fit::letterbox;
   double align_x = 0.5, align_y = 0.5;  // 0..1
   Framing framing = Framing::none;

@@ -211,6 +211,17 @@ GST_START_TEST(none) {
 }
 GST_END_TEST;
 
+// 1.1 * 100 is a hair more than 110 in doubles, and 0.29 * 100 a hair less than 29; no pixel may hang on
+// that.
+GST_START_TEST(whole_positions_survive_rounding_errors) {
+  assert_lands({.scale_x = 1.1, .scale_y = 1.1, .fit = Fit::none, .framing = Framing::expand},
+               frame(100, 100), frame(200, 200), 45, 45, 155, 155);
+  assert_lands({.fit = Fit::none, .align_x = 0.29, .align_y = 0.29}, frame(100, 100), frame(200, 200), 29, 29,
+               129, 129);
+  assert_lands({.align_x = 0.29}, frame(100, 100), frame(200, 100), 29, 0, 129, 100);
+}
+GST_END_TEST;
+
 // An expanded canvas is not scaled by the rounding of its size.
 GST_START_TEST(rounded_canvas_is_not_scaled) {
   for (const Framing framing : {Framing::expand, Framing::crop}) {
@@ -285,6 +296,7 @@ static Suite* core_geometry_suite() {
   tcase_add_test(tc, stretch);
   tcase_add_test(tc, crop);
   tcase_add_test(tc, none);
+  tcase_add_test(tc, whole_positions_survive_rounding_errors);
   tcase_add_test(tc, rounded_canvas_is_not_scaled);
   tcase_add_test(tc, order_of_operations);
   tcase_add_test(tc, matrix_replaces_everything);

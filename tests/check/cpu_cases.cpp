@@ -217,6 +217,18 @@ GST_START_TEST(odd_chroma) {
 }
 GST_END_TEST;
 
+// The last rows of an odd height lie on the output's side, also under a shear that keeps them there.
+GST_START_TEST(odd_chroma_sheared) {
+  TestFrame src(video(Format::I420, 321, 241));
+  fill_color(src, {100, 140, 90, 0});
+  const TestFrame out = warped({.shear_x = 0.2, .border_color = 0xffff00ff}, src, src.desc());
+  for (int y = 0; y < 121; ++y) {
+    ck_assert_int_eq(out.at(1, 80, y), 140);
+    ck_assert_int_eq(out.at(2, 80, y), 90);
+  }
+}
+GST_END_TEST;
+
 GST_START_TEST(clockwise) {
   TestFrame src(frame(Format::GRAY8, 2, 2));
   set(src, {10, 20, 30, 40});
@@ -316,6 +328,7 @@ static Suite* cpu_cases_suite() {
   tcase_add_test(tc, transparent);
   tcase_add_test(tc, dark_fringe);
   tcase_add_test(tc, odd_chroma);
+  tcase_add_test(tc, odd_chroma_sheared);
   tcase_add_test(tc, clockwise);
   tcase_add_test(tc, order);
   tcase_add_test(tc, pixel_aspect);

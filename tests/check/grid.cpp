@@ -65,6 +65,8 @@ const std::vector<Geometry>& geometries() {
         {"17 zoom to 40x30", {.angle = 17, .framing = Framing::zoom}, {40, 30}},
         {"scale 0.37", {.scale_x = 0.37, .scale_y = 0.37}},
         {"scale 2.3", {.scale_x = 2.3, .scale_y = 2.3}},
+        {"shear x", {.shear_x = 0.4}},
+        {"shear y", {.shear_y = -0.7}},
         {"shear", {.shear_x = 0.4, .shear_y = -0.25}},
         {"shear expand", {.angle = 10, .shear_x = -0.6, .framing = Framing::expand}, kNaturalSize},
         {"anisotropic", {.angle = -33, .scale_x = 1.7, .scale_y = -0.6, .pivot_x = 0.2, .pivot_y = 0.9}},

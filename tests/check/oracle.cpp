@@ -105,10 +105,10 @@ Box place(const WarpParams& p, double w, double h, const FrameDesc& dst) {
   }
   if (p.fit == Fit::letterbox) {
     const double s = std::min(W / w, H / h);
-    w = std::clamp(std::round(s * w), 1.0, W);
-    h = std::clamp(std::round(s * h), 1.0, H);
+    w = std::clamp(std::floor(s * w + 0.5 + kOnTheSide), 1.0, W);
+    h = std::clamp(std::floor(s * h + 0.5 + kOnTheSide), 1.0, H);
   }
-  return {std::floor((W - w) * p.align_x), std::floor((H - h) * p.align_y), w, h};
+  return {std::floor((W - w) * p.align_x + kOnTheSide), std::floor((H - h) * p.align_y + kOnTheSide), w, h};
 }
 
 Vec forward(const WarpParams& p, const FrameDesc& src, const FrameDesc& dst, Vec q) {
@@ -167,40 +167,42 @@ Taps taps(double at, int n, const WarpParams& p) {
   return t;
 }
 
-// How much of each pixel the picture covers.
+// How much of each pixel the picture covers. The ramp is for edges that are seen: one along a side of the
+// output frame, on it or beyond, leaves the last chroma pixel of an odd size whole.
 class Coverage {
  public:
-  Coverage(const Map& forward, const Map& back, const FrameDesc& src, const FrameDesc& dst,
-           const PlaneFormat& to)
+  Coverage(const Map& back, const FrameDesc& src, const FrameDesc& dst, const PlaneFormat& to)
       : back_(back), block_{double(1 << to.shift_x), double(1 << to.shift_y)}, w_(src.width), h_(src.height) {
     // Output pixels of the plane to source pixels, across the edges.
     across_ = {std::hypot(back.a * block_.x, back.b * block_.y),
                std::hypot(back.c * block_.x, back.d * block_.y)};
-    const Vec corner[4] = {forward({0, 0}), forward({w_, 0}), forward({w_, h_}), forward({0, h_})};
-    for (int k = 0; k < 4; ++k) fades_[k] = !hidden(corner, corner[k], corner[(k + 1) % 4], dst);
+    const double W = dst.width, H = dst.height;
+    const Vec frame[4] = {back({0, 0}), back({W, 0}), back({W, H}), back({0, H})};
+    for (int k = 0; k < 4; ++k)
+      fades_[k] = !parallel(k) ||
+                  std::any_of(frame, frame + 4, [&](Vec corner) { return inside(corner, k) < -kOnTheSide; });
   }
 
   double operator()(int i, int j) const {
     const Vec s = back_({(i + 0.5) * block_.x, (j + 0.5) * block_.y});
-    const double inside[4] = {s.y / across_.y, (w_ - s.x) / across_.x, (h_ - s.y) / across_.y,
-                              s.x / across_.x};
     double cover = 1;
     for (int k = 0; k < 4; ++k)
-      if (fades_[k]) cover *= std::clamp(0.5 + inside[k], 0.0, 1.0);
+      if (fades_[k]) cover *= std::clamp(0.5 + inside(s, k), 0.0, 1.0);
     return cover;
   }
 
  private:
-  // Whether an upright edge lies on or beyond a side of the output, with the rest of the picture on the other
-  // side of it.
-  static bool hidden(const Vec (&picture)[4], Vec p, Vec q, const FrameDesc& dst) {
-    if (std::abs(p.x - q.x) > kOnTheSide && std::abs(p.y - q.y) > kOnTheSide) return false;
-    const auto beyond = [&](auto distance) {
-      const auto out = [&](Vec v) { return distance(v) >= -kOnTheSide; };
-      return out(p) && out(q) && !std::all_of(picture, picture + 4, out);
-    };
-    return beyond([](Vec v) { return -v.x; }) || beyond([](Vec v) { return -v.y; }) ||
-           beyond([&](Vec v) { return v.x - dst.width; }) || beyond([&](Vec v) { return v.y - dst.height; });
+  // How far inside edge k of the picture a source point lies, in output pixels of the plane.
+  double inside(Vec s, int k) const {
+    const double distance[4] = {s.y / across_.y, (w_ - s.x) / across_.x, (h_ - s.y) / across_.y,
+                                s.x / across_.x};
+    return distance[k];
+  }
+
+  // Whether edge k lies along a side of the output frame.
+  bool parallel(int k) const {
+    const double along_x = std::abs(k % 2 ? back_.a : back_.c), along_y = std::abs(k % 2 ? back_.b : back_.d);
+    return std::min(along_x, along_y) < 1e-12 * std::max(along_x, along_y);
   }
 
   Map back_;
@@ -258,14 +260,14 @@ Color interpolate(const Reader& read, const Color& border, const Taps& xs, const
 }
 
 Plane warp_plane(const WarpParams& p, const FrameDesc& src, const FrameDesc& dst, const ConstImage& image,
-                 int plane, const Map& forward, const Map& back) {
+                 int plane, const Map& back) {
   const FormatInfo &from = info(src.format), &to = info(dst.format);
   const PlaneFormat& stored = to.plane[plane];
   const bool alpha = from.has_alpha() || to.has_alpha();
   const bool blend = (p.border == Border::constant || p.border == Border::transparent) && p.edge_antialias;
   const Reader read(from, plane, image, alpha);
   const Color border = read.premultiplied(border_color(p, dst));
-  const Coverage coverage(forward, back, src, dst, stored);
+  const Coverage coverage(back, src, dst, stored);
   const int src_w = from.plane_width(plane, src.width), src_h = from.plane_height(plane, src.height);
   const bool keeps_padding = from.has(Component::padding) && to.has(Component::padding);
 
@@ -334,10 +336,10 @@ Color border_color(const WarpParams& p, const FrameDesc& frame) {
 
 std::vector<Plane> warp(const WarpParams& params, const FrameDesc& src, const FrameDesc& dst,
                         const ConstImage& image) {
-  const Map forward = dst_from_src(params, src, dst), back = inverse(forward);
+  const Map back = inverse(dst_from_src(params, src, dst));
   std::vector<Plane> planes;
   for (int k = 0; k < info(src.format).planes; ++k)
-    planes.push_back(warp_plane(params, src, dst, image, k, forward, back));
+    planes.push_back(warp_plane(params, src, dst, image, k, back));
   return planes;
 }
 
