@@ -15,6 +15,41 @@ namespace {
 // name.
 constexpr const char* kCudaMemory = "memory:CUDAMemory";
 
+// gst_video_info_from_caps() that heeds `chroma-site` where the caps name no colorimetry: GStreamer (1.22
+// to 1.26) then replaces both by what is usual for the size.
+bool video_info(GstVideoInfo& info, const GstCaps* caps) {
+  if (!gst_video_info_from_caps(&info, caps)) return false;
+  if (const char* site = gst_structure_get_string(gst_caps_get_structure(caps, 0), "chroma-site"))
+    info.chroma_site = gst_video_chroma_from_string(site);
+  return true;
+}
+
+FrameDesc frame_desc(const GstVideoInfo& info) {
+  FrameDesc f;
+  f.format = format_from_name(GST_VIDEO_INFO_NAME(&info)).value_or(Format::GRAY8);
+  f.width = GST_VIDEO_INFO_WIDTH(&info);
+  f.height = GST_VIDEO_INFO_HEIGHT(&info);
+  if (GST_VIDEO_INFO_PAR_N(&info) > 0 && GST_VIDEO_INFO_PAR_D(&info) > 0)
+    f.pixel_aspect = static_cast<double>(GST_VIDEO_INFO_PAR_N(&info)) / GST_VIDEO_INFO_PAR_D(&info);
+  const GstVideoColorimetry& c = GST_VIDEO_INFO_COLORIMETRY(&info);
+  if (!gst_video_color_matrix_get_Kr_Kb(c.matrix, &f.kr, &f.kb)) {
+    const FrameDesc standard;
+    f.kr = standard.kr, f.kb = standard.kb;
+  }
+  f.full_range = c.range != GST_VIDEO_COLOR_RANGE_16_235;
+  f.cosited_x = info.chroma_site & GST_VIDEO_CHROMA_SITE_H_COSITED;
+  f.cosited_y = info.chroma_site & GST_VIDEO_CHROMA_SITE_V_COSITED;
+  return f;
+}
+
+std::string size_and_format(const GstCaps* caps) {
+  const GstStructure* s = gst_caps_get_structure(caps, 0);
+  int width = 0, height = 0;
+  gst_structure_get(s, "width", G_TYPE_INT, &width, "height", G_TYPE_INT, &height, nullptr);
+  const char* format = gst_structure_get_string(s, "format");
+  return std::to_string(width) + "x" + std::to_string(height) + " " + (format ? format : "without a format");
+}
+
 void set_any_size(GstStructure* s) {
   gst_structure_set(s, "width", GST_TYPE_INT_RANGE, 1, G_MAXINT, "height", GST_TYPE_INT_RANGE, 1, G_MAXINT,
                     nullptr);
@@ -205,29 +240,23 @@ GstCaps* fixate_output(GstCaps* in, GstCaps* out, const WarpParams& params) {
   return gst_caps_fixate(caps);
 }
 
-bool video_info(GstVideoInfo& info, const GstCaps* caps) {
-  if (!gst_video_info_from_caps(&info, caps)) return false;
-  if (const char* site = gst_structure_get_string(gst_caps_get_structure(caps, 0), "chroma-site"))
-    info.chroma_site = gst_video_chroma_from_string(site);
-  return true;
-}
-
-FrameDesc frame_desc(const GstVideoInfo& info) {
-  FrameDesc f;
-  f.format = format_from_name(GST_VIDEO_INFO_NAME(&info)).value_or(Format::GRAY8);
-  f.width = GST_VIDEO_INFO_WIDTH(&info);
-  f.height = GST_VIDEO_INFO_HEIGHT(&info);
-  if (GST_VIDEO_INFO_PAR_N(&info) > 0 && GST_VIDEO_INFO_PAR_D(&info) > 0)
-    f.pixel_aspect = static_cast<double>(GST_VIDEO_INFO_PAR_N(&info)) / GST_VIDEO_INFO_PAR_D(&info);
-  const GstVideoColorimetry& c = GST_VIDEO_INFO_COLORIMETRY(&info);
-  if (!gst_video_color_matrix_get_Kr_Kb(c.matrix, &f.kr, &f.kb)) {
-    const FrameDesc standard;
-    f.kr = standard.kr, f.kb = standard.kb;
+Expected<Stream> make_stream(const GstCaps* in, const GstCaps* out) {
+  Stream s;
+  if (!video_info(s.in, in) || !video_info(s.out, out))
+    return Error{"no frames can be made of " + size_and_format(in) + " or " + size_and_format(out)};
+  if (GST_VIDEO_INFO_IS_INTERLACED(&s.in)) {
+    const char* mode = gst_video_interlace_mode_to_string(GST_VIDEO_INFO_INTERLACE_MODE(&s.in));
+    return Error{std::string("interlaced video (interlace-mode=") + mode + ") is not supported"};
   }
-  f.full_range = c.range != GST_VIDEO_COLOR_RANGE_16_235;
-  f.cosited_x = info.chroma_site & GST_VIDEO_CHROMA_SITE_H_COSITED;
-  f.cosited_y = info.chroma_site & GST_VIDEO_CHROMA_SITE_V_COSITED;
-  return f;
+  s.src = frame_desc(s.in);
+  s.dst = frame_desc(s.out);
+  if (GST_VIDEO_INFO_IS_YUV(&s.in) &&
+      (s.src.kr != s.dst.kr || s.src.kb != s.dst.kb || s.src.full_range != s.dst.full_range)) {
+    g_autofree gchar* from = gst_video_colorimetry_to_string(&s.in.colorimetry);
+    g_autofree gchar* to = gst_video_colorimetry_to_string(&s.out.colorimetry);
+    return Error{std::string("colours are not converted, from colorimetry ") + from + " to " + to};
+  }
+  return s;
 }
 
 bool is_cuda_caps(const GstCaps* caps) {

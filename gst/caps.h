@@ -6,6 +6,7 @@
 #include <gst/video/video.h>
 
 #include "plan.h"
+#include "status.h"
 
 namespace cudawarp {
 
@@ -21,12 +22,15 @@ GstCaps* transform_caps(GstCaps* caps, bool cuda);
 // size, as far as downstream names none of them. Transfer full.
 GstCaps* fixate_output(GstCaps* in, GstCaps* out, const WarpParams& params);
 
-// gst_video_info_from_caps() that heeds `chroma-site` where the caps name no colorimetry: GStreamer (1.22 to 1.26)
-// then replaces both by what is usual for the size.
-bool video_info(GstVideoInfo& info, const GstCaps* caps);
+// Both sides of the element once their caps are fixed, in GStreamer's words and in the engines'.
+struct Stream {
+  GstVideoInfo in, out;
+  FrameDesc src, dst;
+};
 
-// The engine's words for a stream.
-FrameDesc frame_desc(const GstVideoInfo& info);
+// Fails, with words, for what cannot be warped: frames too large for memory, interlaced ones, another
+// colorimetry.
+Expected<Stream> make_stream(const GstCaps* in, const GstCaps* out);
 
 bool is_cuda_caps(const GstCaps* caps);
 

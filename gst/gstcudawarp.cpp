@@ -46,12 +46,6 @@ using namespace cudawarp;
 
 namespace {
 
-// What two caps make of the element; of the streaming thread, but for `negotiated`.
-struct Stream {
-  GstVideoInfo in, out;
-  FrameDesc src, dst;
-};
-
 struct Private {
   std::mutex lock;  // guards the next three
   Settings settings;
@@ -86,6 +80,12 @@ static WarpParams current_params(Private* priv) {
   return priv->settings.warp;
 }
 
+static bool is_identity(const WarpParams& params, const Stream& stream) {
+  const auto plan = make_plan(params, stream.src, stream.dst);
+  const auto* p = std::get_if<WarpPlan>(&plan);
+  return p && p->identity;
+}
+
 // ---- properties
 
 // Whether caps negotiated for `before` would come out otherwise for `after`.
@@ -97,9 +97,7 @@ static bool needs_negotiation(const Private* priv, const WarpParams& before, con
   if (natural_size(before, s.src, aspect) != natural_size(after, s.src, aspect)) return true;
   if (swaps_sides(before) != swaps_sides(after) && s.src.pixel_aspect != 1) return true;
   if ((before.border == Border::transparent) != (after.border == Border::transparent)) return true;
-  const auto plan = make_plan(after, s.src, s.dst);
-  const auto* p = std::get_if<WarpPlan>(&plan);
-  return passthrough != (p && p->identity);
+  return passthrough != is_identity(after, s);
 }
 
 // A refused value: one message on the bus, now or, where no bus is there yet, when the element starts.
@@ -227,22 +225,6 @@ static GstCaps* gst_cuda_warp_transform_caps(GstBaseTransform* trans, GstPadDire
   return others;
 }
 
-static std::optional<Stream> stream_of(const GstCaps* in, const GstCaps* out) {
-  Stream s;
-  if (!video_info(s.in, in) || !video_info(s.out, out)) return std::nullopt;
-  s.src = frame_desc(s.in);
-  s.dst = frame_desc(s.out);
-  return s;
-}
-
-static std::string size_and_format(const GstCaps* caps) {
-  const GstStructure* s = gst_caps_get_structure(caps, 0);
-  int width = 0, height = 0;
-  gst_structure_get(s, "width", G_TYPE_INT, &width, "height", G_TYPE_INT, &height, nullptr);
-  const char* format = gst_structure_get_string(s, "format");
-  return std::to_string(width) + "x" + std::to_string(height) + " " + (format ? format : "without a format");
-}
-
 // Called in every negotiation, also where the caps come out as before: so it is here that the values which
 // the caps stand for are noted, and that passthrough is switched.
 static GstCaps* gst_cuda_warp_fixate_caps(GstBaseTransform* trans, GstPadDirection direction, GstCaps* caps,
@@ -259,11 +241,9 @@ static GstCaps* gst_cuda_warp_fixate_caps(GstBaseTransform* trans, GstPadDirecti
   }
   bool passthrough = false;
   if (gst_caps_is_equal(caps, out) && !gst_object_has_active_control_bindings(GST_OBJECT(trans))) {
-    if (const auto s = stream_of(caps, out)) {
-      const auto plan = make_plan(params, s->src, s->dst);
-      const auto* p = std::get_if<WarpPlan>(&plan);
-      passthrough = p && p->identity;
-    }
+    const auto made = make_stream(caps, out);
+    const auto* s = std::get_if<Stream>(&made);
+    passthrough = s && is_identity(params, *s);
   }
   gst_base_transform_set_passthrough(trans, passthrough);
   return out;
@@ -291,27 +271,15 @@ static bool build_plan(GstCudaWarp* self, const WarpParams& params) {
 static gboolean gst_cuda_warp_set_caps(GstBaseTransform* trans, GstCaps* in, GstCaps* out) {
   GstCudaWarp* self = GST_CUDA_WARP(trans);
   Private* priv = self->priv;
-  const auto s = stream_of(in, out);
-  if (!s) {
-    complain(self, "no frames can be made of " + size_and_format(in) + " or " + size_and_format(out));
-    return FALSE;
-  }
-  if (GST_VIDEO_INFO_IS_INTERLACED(&s->in)) {
-    const char* mode = gst_video_interlace_mode_to_string(GST_VIDEO_INFO_INTERLACE_MODE(&s->in));
-    complain(self, std::string("interlaced video (interlace-mode=") + mode + ") is not supported");
-    return FALSE;
-  }
-  if (GST_VIDEO_INFO_IS_YUV(&s->in) &&
-      (s->src.kr != s->dst.kr || s->src.kb != s->dst.kb || s->src.full_range != s->dst.full_range)) {
-    g_autofree gchar* from = gst_video_colorimetry_to_string(&s->in.colorimetry);
-    g_autofree gchar* to = gst_video_colorimetry_to_string(&s->out.colorimetry);
-    complain(self, std::string("colours are not converted, from colorimetry ") + from + " to " + to);
+  const auto made = make_stream(in, out);
+  if (const Error* why = error_of(made)) {
+    complain(self, why->words);
     return FALSE;
   }
   WarpParams params;
   {
     std::lock_guard lock(priv->lock);
-    priv->stream = s;
+    priv->stream = std::get<Stream>(made);
     params = priv->negotiated;
   }
   if (!build_plan(self, params)) return FALSE;
