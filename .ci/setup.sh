@@ -1,6 +1,9 @@
 # Sourced by tests/run.sh, examples/quickstart.sh and .ci/run: installs what is missing and builds.
 # shellcheck shell=bash disable=SC2034
 
+# What programs say is read below.
+export LC_ALL=C.UTF-8
+
 SOURCE=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 BUILD=${CUDAWARP_BUILD:-$SOURCE/build}
 PLUGIN=gst/libgstcudawarp.so
@@ -109,6 +112,11 @@ build() {
   if [[ ! -f $BUILD/build.ninja ]]; then
     logged configure meson setup "${options[@]}" "$BUILD" "$SOURCE"
     printf '%s\n' "$stamp" >"$BUILD/setup.stamp"
+    if ! command -v nvcc >/dev/null; then
+      say "no nvcc here: building without the CUDA engine"
+    elif grep -qE 'CUDA engine *: *(False|NO)' "$BUILD/configure.log"; then
+      say "nvcc or GStreamer's CUDA library does not do: building without the CUDA engine ($BUILD/configure.log)"
+    fi
   fi
   say "building in $BUILD"
   logged build ninja -C "$BUILD" "$@"

@@ -15,7 +15,7 @@ The results: warped.mp4, and contact-sheet.png, a frame before and after several
 
 environment:
   OUT   where they go (default: ./quickstart-output)
-  WARP  the film's cudawarp properties (default: angle=15), e.g. WARP='spin=36 framing=zoom'
+  WARP  the film's cudawarp properties (default: angle=15), e.g. WARP='angle=-5 framing=zoom'
 END
 }
 
@@ -25,12 +25,12 @@ TILE_WIDTH=480 TILE_HEIGHT=320 GAP=8 COLUMNS=3
 # The contact sheet's tiles: the properties, then @WIDTHxHEIGHT where the output is not a whole tile.
 SETTINGS=(
   ''
+  'angle=30'
   'angle=30 framing=expand'
-  'angle=30 framing=crop'
   'angle=10 framing=zoom'
   'shear-x=0.3'
   'scale=0.6 border-mode=mirror'
-  'video-direction=90r'
+  'angle=90 scale-x=-1 framing=expand'
   "fit=letterbox border-color=0xff808080 @${TILE_HEIGHT}x$TILE_HEIGHT"
 )
 
@@ -105,6 +105,7 @@ launch() {
 explain() {
   local reason
   reason=$(grep -m 1 -E '^(ERROR|WARNING)|erroneous pipeline' "$1" | sed -E 's/^(ERROR|WARNING)[^:]*: (from element [^ ]*: )?//') || true
+  [[ $reason != 'Delayed linking failed.'* ]] || reason="there is no picture in it that can be decoded"
   fail "could not warp $input: ${reason:-gst-launch-1.0 failed} (details: $1)"
 }
 
@@ -151,12 +152,14 @@ per_second() { awk -v n="$1" -v s="$2" 'BEGIN { f = n / (s > 0 ? s : 0.001); pri
 make_film() {
   # A pipeline that is interrupted closes the film; so must this script live on.
   trap 'interrupted=1' INT
+  local start=$EPOCHREALTIME
   GST_DEBUG=cudawarp:4 GST_DEBUG_NO_COLOR=1 GST_DEBUG_FILE=$OUT/engine.log \
     gst-launch-1.0 -e -v "${source[@]}" ! progressreport name=time update-freq=1 ! videoconvert ! queue \
     ! cudawarp name=warp "${warp[@]}" ! "video/x-raw,$SIZE" \
     ! identity name=frames silent=false ! videoconvert ! video/x-raw,format=I420 ! queue \
     ! "${encoder[@]}" ! filesink "location=$film" 2>&1 </dev/null |
     follow "$OUT/film.log" "$OUT/frames" || explain "$OUT/film.log"
+  elapsed=$(awk "BEGIN { printf \"%.3f\", $EPOCHREALTIME - $start }")
   trap - INT
   frames=$(<"$OUT/frames")
   ((frames)) || explain "$OUT/film.log"
@@ -251,11 +254,10 @@ take_frame
 make_sheet
 measure
 
-elapsed=$(seconds_of film.log)
 engine=$(sed -n 's/^.*engine: //p' engine.log | tail -n 1)
 ((!interrupted)) || say "ended early"
 say "engine: ${engine:-unknown}"
-say "speed:  $frames frames in $elapsed s, $(per_second "$frames" "$elapsed") a second with decoding and encoding"
+say "speed:  $frames frames in $elapsed s, $(per_second "$frames" "$elapsed") a second with start, decoding and encoding"
 [[ -z $alone ]] || say "        cudawarp alone: $alone"
 say "film:   $OUT/$film"
 say "sheet:  $OUT/contact-sheet.png"

@@ -55,10 +55,16 @@ void set_any_size(GstStructure* s) {
                     nullptr);
 }
 
-void set_formats(GstStructure* s, const std::vector<Format>& formats) {
+// Formats that GStreamer's CUDA memory has no layout for, in 1.22 to 1.28; 1.22 aborts when asked.
+bool cuda_memory_holds(Format f) {
+  return f != Format::GRAY8 && f != Format::xRGB && f != Format::xBGR;
+}
+
+void set_formats(GstStructure* s, const std::vector<Format>& formats, bool cuda) {
   GValue list = G_VALUE_INIT;
   gst_value_list_init(&list, formats.size());
   for (Format f : formats) {
+    if (cuda && !cuda_memory_holds(f)) continue;
     GValue name = G_VALUE_INIT;
     g_value_init(&name, G_TYPE_STRING);
     g_value_set_string(&name, std::string(info(f).name).c_str());
@@ -102,9 +108,15 @@ bool is_system(const GstCapsFeatures* features) {
   return !features || gst_caps_features_is_equal(features, GST_CAPS_FEATURES_MEMORY_SYSTEM_MEMORY);
 }
 
-void append(GstCaps* caps, const GstStructure* s, bool cuda) {
-  gst_caps_append_structure_full(caps, gst_structure_copy(s),
-                                 cuda ? gst_caps_features_new_single(kCudaMemory) : nullptr);
+// Adds `s` with these formats, as far as the memory has them.
+void append(GstCaps* caps, const GstStructure* s, const std::vector<Format>& formats, bool cuda) {
+  GstStructure* copy = gst_structure_copy(s);
+  set_formats(copy, formats, cuda);
+  if (gst_value_list_get_size(gst_structure_get_value(copy, "format")) == 0) {
+    gst_structure_free(copy);
+    return;
+  }
+  gst_caps_append_structure_full(caps, copy, cuda ? gst_caps_features_new_single(kCudaMemory) : nullptr);
 }
 
 bool wants_alpha(const WarpParams& params, Format src) {
@@ -181,12 +193,11 @@ GstCaps* template_caps(bool cuda) {
   GstStructure* s = gst_structure_new_empty("video/x-raw");
   std::vector<Format> formats;
   for (const FormatInfo& f : all_formats()) formats.push_back(f.format);
-  set_formats(s, formats);
   set_any_size(s);
   gst_structure_set(s, "framerate", GST_TYPE_FRACTION_RANGE, 0, 1, G_MAXINT, 1, nullptr);
   GstCaps* caps = gst_caps_new_empty();
-  if (cuda) append(caps, s, true);
-  append(caps, s, false);
+  if (cuda) append(caps, s, formats, true);
+  append(caps, s, formats, false);
   gst_structure_free(s);
   return caps;
 }
@@ -203,13 +214,13 @@ GstCaps* transform_caps(GstCaps* caps, bool cuda) {
     const auto formats = formats_in(in);
     if (formats.empty()) continue;
     GstStructure* out = gst_structure_copy(in);
-    set_formats(out, with_conversions(formats));
+    const auto converted = with_conversions(formats);
     set_any_size(out);
     if (gst_structure_has_field(out, "pixel-aspect-ratio"))
       gst_structure_set(out, "pixel-aspect-ratio", GST_TYPE_FRACTION_RANGE, 1, G_MAXINT, G_MAXINT, 1,
                         nullptr);
-    if (cuda || !on_gpu) append(same, out, on_gpu);
-    if (cuda || on_gpu) append(other, out, !on_gpu);
+    if (cuda || !on_gpu) append(same, out, converted, on_gpu);
+    if (cuda || on_gpu) append(other, out, converted, !on_gpu);
     gst_structure_free(out);
   }
   return gst_caps_simplify(gst_caps_merge(same, other));

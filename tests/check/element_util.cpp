@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
 #include "element_util.h"
 
-namespace cudawarp::check {
+namespace cudawarp::element {
 namespace {
 
 template <class Visit>
@@ -33,12 +30,22 @@ Pixels blank(const GstCaps* caps) {
   for (guint c = 0; c < GST_VIDEO_INFO_N_COMPONENTS(&info); ++c) {
     const size_t p = GST_VIDEO_INFO_COMP_PLANE(&info, c);
     if (p < pixels.plane.size()) continue;
-    Pixels::Plane plane{GST_VIDEO_INFO_COMP_WIDTH(&info, c), GST_VIDEO_INFO_COMP_HEIGHT(&info, c),
-                        GST_VIDEO_INFO_COMP_PSTRIDE(&info, c)};
+    Pixels::Plane plane{GST_VIDEO_INFO_COMP_WIDTH(&info, c),
+                        GST_VIDEO_INFO_COMP_HEIGHT(&info, c),
+                        GST_VIDEO_INFO_COMP_PSTRIDE(&info, c),
+                        {}};
     plane.data.resize(static_cast<size_t>(plane.width) * plane.height * plane.bytes);
     pixels.plane.push_back(std::move(plane));
   }
   return pixels;
+}
+
+// The CUDA context that an element works in, if any.
+GstContext* cuda_context_of(const GstHarness* harness) {
+  const QueryPtr query(gst_query_new_context("gst.cuda.context"));
+  GstContext* context = nullptr;
+  if (gst_pad_peer_query(harness->srcpad, query.get())) gst_query_parse_context(query.get(), &context);
+  return context ? gst_context_ref(context) : nullptr;
 }
 
 }  // namespace
@@ -60,7 +67,9 @@ GstVideoInfo info_of(const GstCaps* caps) {
   return info;
 }
 
-Pixels black(const std::string& caps) { return blank(caps_of(caps).get()); }
+Pixels black(const std::string& caps) {
+  return blank(caps_of(caps).get());
+}
 
 Pixels noise(const std::string& caps, uint32_t seed) {
   Pixels pixels = black(caps);
@@ -105,13 +114,17 @@ Pixels pixels_of(GstBuffer* buffer, const GstCaps* caps) {
   return pixels;
 }
 
+void write_pixels(const Pixels& pixels, GstBuffer* buffer, const GstCaps* caps) {
+  Pixels copy = pixels;
+  for_rows(buffer, caps, GST_MAP_WRITE, copy,
+           [](uint8_t* frame, uint8_t* row, size_t size) { std::memcpy(frame, row, size); });
+}
+
 BufferPtr buffer_of(const Pixels& pixels, const GstCaps* caps, int number) {
   const GstVideoInfo info = info_of(caps);
   BufferPtr buffer(gst_buffer_new_allocate(nullptr, GST_VIDEO_INFO_SIZE(&info), nullptr));
   gst_buffer_memset(buffer.get(), 0, 0xc5, GST_VIDEO_INFO_SIZE(&info));
-  Pixels copy = pixels;
-  for_rows(buffer.get(), caps, GST_MAP_WRITE, copy,
-           [](uint8_t* frame, uint8_t* row, size_t size) { std::memcpy(frame, row, size); });
+  write_pixels(pixels, buffer.get(), caps);
   GST_BUFFER_DURATION(buffer.get()) = GST_SECOND / 25;
   GST_BUFFER_PTS(buffer.get()) = number * (GST_SECOND / 25);
   return buffer;
@@ -147,7 +160,9 @@ std::string test_engine() {
   return engine ? engine : "cpu";
 }
 
-std::string engine_properties() { return "engine=" + test_engine() + " precision=exact"; }
+std::string engine_properties() {
+  return "engine=" + test_engine() + " precision=exact";
+}
 
 std::vector<Message> messages_on(GstBus* bus) {
   std::vector<Message> messages;
@@ -185,15 +200,20 @@ void assert_quiet(GstBus* bus) {
   for (const Message& m : messages_on(bus)) ck_abort_msg("unexpected message: %s", m.text.c_str());
 }
 
-Warp::Warp(const std::string& properties) : bus_(gst_bus_new()) {
+Warp::Warp(const std::string& properties, GstContext* context) : bus_(gst_bus_new()) {
   const std::string description = "cudawarp " + engine_properties() + " " + properties;
   GError* error = nullptr;
   GstElement* element = gst_parse_launch(description.c_str(), &error);
   ck_assert_msg(element && !error, "%s: %s", description.c_str(), error ? error->message : "no element");
   gst_element_set_bus(element, bus_.get());
   gst_object_ref_sink(element);
+  // Making a CUDA context takes longer than most tests: the first one serves all.
+  static GstContext* first = nullptr;
+  if (!context) context = first;
+  if (context) gst_element_set_context(element, context);
   harness_ = gst_harness_new_with_element(element, "sink", "src");
   gst_object_unref(element);
+  if (!first && test_engine() == "cuda") first = cuda_context_of(harness_);
 }
 
 Warp::~Warp() {
@@ -214,7 +234,9 @@ void Warp::set_downstream(const std::string& caps) {
   gst_harness_set_sink_caps(harness_, caps.empty() ? gst_caps_new_any() : caps_of(caps).release());
 }
 
-CapsPtr Warp::output_caps() const { return CapsPtr(gst_pad_get_current_caps(harness_->sinkpad)); }
+CapsPtr Warp::output_caps() const {
+  return CapsPtr(gst_pad_get_current_caps(harness_->sinkpad));
+}
 
 void Warp::assert_size(int width, int height) const {
   const GstVideoInfo info = output_info();
@@ -251,8 +273,8 @@ std::vector<Message> play(GstElement* pipeline) {
   // Looks at the messages and leaves them there for messages_on().
   std::vector<Message> messages;
   for (bool playing = true; playing;) {
-    GstMessage* message = gst_bus_timed_pop_filtered(
-        bus.get(), GST_CLOCK_TIME_NONE, static_cast<GstMessageType>(ends | GST_MESSAGE_WARNING));
+    GstMessage* message = gst_bus_timed_pop_filtered(bus.get(), GST_CLOCK_TIME_NONE,
+                                                     static_cast<GstMessageType>(ends | GST_MESSAGE_WARNING));
     playing = !(GST_MESSAGE_TYPE(message) & ends);
     if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_EOS) {
       gst_message_unref(message);
@@ -275,26 +297,25 @@ std::vector<Message> play(const std::string& description) {
 }
 
 bool cuda_works() {
-  const pid_t child = fork();
-  if (child == 0) {
-    GstElement* element = gst_parse_launch("cudawarp engine=cuda", nullptr);
-    const bool works = element && gst_element_set_state(element, GST_STATE_PAUSED) != GST_STATE_CHANGE_FAILURE;
-    if (element) gst_element_set_state(element, GST_STATE_NULL);
-    _exit(works ? 0 : 1);
-  }
-  int status = 1;
-  return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  const ElementPtr element(gst_element_factory_make("cudawarp", nullptr));
+  if (!element) return false;
+  gst_object_ref_sink(element.get());
+  gst_util_set_object_arg(G_OBJECT(element.get()), "engine", "cuda");
+  const bool works = gst_element_set_state(element.get(), GST_STATE_PAUSED) != GST_STATE_CHANGE_FAILURE;
+  gst_element_set_state(element.get(), GST_STATE_NULL);
+  return works;
 }
 
 int run_tests(int argc, char** argv, Suite* (*suite)()) {
+  if (test_engine() == "cuda") g_setenv("CK_FORK", "no", TRUE);
   gst_check_init(&argc, &argv);
   if (test_engine() == "cuda" && !cuda_works()) {
     const char* required = std::getenv("CUDAWARP_REQUIRE_CUDA");
-    const bool failure = required && std::strcmp(required, "0") != 0;
+    const bool failure = required && *required && std::strcmp(required, "0") != 0;
     g_printerr("%s: no CUDA device works\n", failure ? "FAILED" : "skipped");
     return failure ? 1 : 77;
   }
   return gst_check_run_suite(suite(), argv[0], argv[0]);
 }
 
-}  // namespace cudawarp::check
+}  // namespace cudawarp::element

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What the tests of the element share: frames as bytes that are seen, one cudawarp in a GstHarness, its messages.
-// Include this last: gstcheck.h has a macro `fail`, which breaks standard headers.
+// What the tests of the element share: frames as bytes that are seen, one cudawarp in a GstHarness, its
+// messages. Include this last: gstcheck.h has a macro `fail`, which breaks standard headers.
 #pragma once
 
 #include <cstdint>
@@ -15,20 +15,19 @@
 #include <gst/check/gstcheck.h>
 #include <gst/check/gstharness.h>
 
-namespace cudawarp::check {
+namespace cudawarp::element {
 
-template <auto Free>
-struct Deleter {
-  template <class T>
-  void operator()(T* p) const {
-    Free(p);
-  }
+struct Unref {
+  void operator()(GstBuffer* p) const { gst_buffer_unref(p); }
+  void operator()(GstCaps* p) const { gst_caps_unref(p); }
+  void operator()(GstQuery* p) const { gst_query_unref(p); }
+  void operator()(gpointer object) const { gst_object_unref(object); }
 };
-using BufferPtr = std::unique_ptr<GstBuffer, Deleter<gst_buffer_unref>>;
-using CapsPtr = std::unique_ptr<GstCaps, Deleter<gst_caps_unref>>;
-using QueryPtr = std::unique_ptr<GstQuery, Deleter<gst_query_unref>>;
-using BusPtr = std::unique_ptr<GstBus, Deleter<gst_object_unref>>;
-using ElementPtr = std::unique_ptr<GstElement, Deleter<gst_object_unref>>;
+using BufferPtr = std::unique_ptr<GstBuffer, Unref>;
+using CapsPtr = std::unique_ptr<GstCaps, Unref>;
+using QueryPtr = std::unique_ptr<GstQuery, Unref>;
+using BusPtr = std::unique_ptr<GstBus, Unref>;
+using ElementPtr = std::unique_ptr<GstElement, Unref>;
 
 // Caps of raw video in system memory, 25 frames a second; `more` begins with a comma.
 std::string raw(const std::string& format, int width, int height, const std::string& more = "");
@@ -62,6 +61,8 @@ BufferPtr buffer_of(const Pixels& pixels, const GstCaps* caps, int number = 0);
 BufferPtr buffer_of(const Pixels& pixels, const std::string& caps, int number = 0);
 
 void assert_same(const Pixels& got, const Pixels& want, const std::string& what);
+// Writes a frame into a buffer of these caps, in memory of any kind.
+void write_pixels(const Pixels& pixels, GstBuffer* buffer, const GstCaps* caps);
 // Whether pixel (x, y) of a plane has these bytes.
 bool pixel_is(const Pixels& p, int plane, int x, int y, std::initializer_list<int> bytes);
 
@@ -86,7 +87,9 @@ void assert_quiet(GstBus* bus);
 // cudawarp alone, playing, between a source and a sink pad. Fails at its end where a message waits unread.
 class Warp {
  public:
-  explicit Warp(const std::string& properties = "");
+  // `context`, if given, is what an application would set on the element. Without one, elements on CUDA share
+  // one.
+  explicit Warp(const std::string& properties = "", GstContext* context = nullptr);
   Warp(const Warp&) = delete;
   ~Warp();
 
@@ -119,9 +122,10 @@ bool passes_through(Warp& warp, const Pixels& in);
 std::vector<Message> play(GstElement* pipeline);
 std::vector<Message> play(const std::string& description);
 
-// Runs a suite; exit status 77 where the tests are to run on CUDA and no device works.
+// Runs a suite; exit status 77 where the tests are to run on CUDA and no device works (1 if
+// CUDAWARP_REQUIRE_CUDA is set). On CUDA, which does not survive a fork, all tests run in this process.
 int run_tests(int argc, char** argv, Suite* (*suite)());
-// In a process of its own, so that this one may still fork. `why` says what cudawarp said.
+// Whether engine=cuda starts here.
 bool cuda_works();
 
-}  // namespace cudawarp::check
+}  // namespace cudawarp::element

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// What cannot work says so once, in words, and does not stand in the way of what comes after.
+#include "element_util.h"
+
+using namespace cudawarp::element;
+
+namespace {
+
+// Offers caps, and a frame if they are taken, as a source does.
+GstFlowReturn offer(Warp& warp, const std::string& in, const std::string& downstream = "") {
+  warp.set_downstream(downstream);
+  if (!gst_harness_push_event(warp.harness(), gst_event_new_caps(caps_of(in).get())))
+    return GST_FLOW_NOT_NEGOTIATED;
+  GstSegment segment;
+  gst_segment_init(&segment, GST_FORMAT_TIME);
+  gst_harness_push_event(warp.harness(), gst_event_new_segment(&segment));
+  return warp.push(buffer_of(black(in), in));
+}
+
+void assert_refused(Warp& warp, const std::string& in, const std::string& downstream,
+                    std::initializer_list<const char*> words) {
+  ck_assert_int_ne(offer(warp, in, downstream), GST_FLOW_OK);
+  assert_one_message(warp.bus(), GST_MESSAGE_ERROR, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT, words);
+  ck_assert_uint_eq(gst_harness_buffers_received(warp.harness()), 0);
+}
+
+bool accepts(GstPad* pad, const std::string& caps) {
+  return gst_pad_query_accept_caps(pad, caps_of(caps).get());
+}
+
+ElementPtr pipeline_of(const std::string& description) {
+  GError* error = nullptr;
+  GstElement* pipeline = gst_parse_launch(description.c_str(), &error);
+  ck_assert_msg(pipeline && !error, "%s", error ? error->message : "no pipeline");
+  return ElementPtr(pipeline);
+}
+
+ElementPtr named(const ElementPtr& bin, const char* name) {
+  return ElementPtr(gst_bin_get_by_name(GST_BIN(bin.get()), name));
+}
+
+}  // namespace
+
+GST_START_TEST(transparent) {
+  for (const char* format : {"I420", "NV12", "GRAY8"}) {
+    Warp warp("angle=30 border-mode=transparent");
+    assert_refused(warp, raw(format, 64, 48), "", {"transparent", "alpha", format});
+  }
+  // A downstream that has alpha nowhere to put.
+  Warp warp("angle=30 border-mode=transparent");
+  assert_refused(warp, raw("RGBA", 64, 48), "video/x-raw,format=BGR", {"transparent", "alpha", "BGR"});
+}
+GST_END_TEST;
+
+GST_START_TEST(transparent_takes_a_format_with_alpha) {
+  const std::string in = raw("RGB", 64, 48);
+  for (const std::string downstream :
+       {"video/x-raw,format={RGB,BGRA}", "video/x-raw,format=RGB;video/x-raw,format=BGRA"}) {
+    Warp warp("angle=30 border-mode=transparent");
+    warp.set_caps(in, downstream);
+    const GstVideoInfo info = warp.output_info();
+    ck_assert_str_eq(GST_VIDEO_INFO_NAME(&info), "BGRA");
+    const Pixels out = warp(solid(in, {{10, 20, 30}}));
+    ck_assert(pixel_is(out, 0, 0, 0, {0, 0, 0, 0}));
+    ck_assert(pixel_is(out, 0, 32, 24, {30, 20, 10, 255}));
+  }
+  // While nothing is transparent, the format stays.
+  Warp plain;
+  plain.set_caps(in, "video/x-raw,format={BGRA,RGB}");
+  const GstVideoInfo info = plain.output_info();
+  ck_assert_str_eq(GST_VIDEO_INFO_NAME(&info), "RGB");
+}
+GST_END_TEST;
+
+// Set while I420 plays: the next frame is refused, and the one after the value is back is not.
+GST_START_TEST(transparent_while_playing) {
+  const std::string in = raw("I420", 64, 48);
+  Warp warp("angle=30");
+  warp.set_caps(in);
+  const Pixels before = warp(noise(in));
+  gst_util_set_object_arg(G_OBJECT(warp.element()), "border-mode", "transparent");
+  ck_assert_int_ne(warp.push(buffer_of(noise(in), in, 1)), GST_FLOW_OK);
+  assert_one_message(warp.bus(), GST_MESSAGE_ERROR, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT,
+                     {"transparent", "I420"});
+  gst_util_set_object_arg(G_OBJECT(warp.element()), "border-mode", "constant");
+  assert_same(warp(noise(in), 2), before, "after the error");
+}
+GST_END_TEST;
+
+// Matrix coefficients and range are the stream's: a downstream that insists on others is refused.
+GST_START_TEST(colours_are_not_converted) {
+  for (const char* theirs : {"bt709", "bt2020", "1:4:16:4"}) {
+    Warp warp("angle=5");
+    assert_refused(warp, raw("I420", 64, 48), std::string("video/x-raw,colorimetry=") + theirs,
+                   {"olorimetry", "bt601"});
+  }
+}
+GST_END_TEST;
+
+GST_START_TEST(interlaced) {
+  for (const char* mode : {"interleaved", "mixed"}) {
+    Warp warp("angle=5");
+    assert_refused(warp, raw("I420", 64, 48, std::string(",interlace-mode=") + mode), "", {"nterlace", mode});
+  }
+}
+GST_END_TEST;
+
+GST_START_TEST(huge_output) {
+  for (const std::string format : {"GRAY8", "RGBA", "I420"}) {
+    Warp warp("angle=5");
+    assert_refused(warp, raw(format, 64, 48), "video/x-raw,width=40000,height=40000", {"40000x40000"});
+  }
+  // Nobody asks for it but the properties themselves.
+  Warp expand("scale=1000 framing=expand");
+  assert_refused(expand, raw("GRAY8", 640, 480), "", {"640000"});
+}
+GST_END_TEST;
+
+GST_START_TEST(huge_while_playing) {
+  const std::string in = raw("GRAY8", 64, 48);
+  Warp warp("framing=expand");
+  warp.set_caps(in);
+  warp(noise(in));
+  g_object_set(warp.element(), "scale", 1e6, nullptr);
+  ck_assert_int_ne(warp.push(buffer_of(noise(in), in, 1)), GST_FLOW_OK);
+  int ours = 0;
+  for (const Message& m : messages_on(warp.bus())) {
+    if (m.text == "not negotiated") continue;  // the base class adds its own
+    ++ours;
+    ck_assert(m.type == GST_MESSAGE_ERROR && m.domain == GST_STREAM_ERROR &&
+              m.code == GST_STREAM_ERROR_FORMAT);
+    ck_assert_msg(m.text.find("64000000") != std::string::npos, "%s", m.text.c_str());
+  }
+  ck_assert_int_eq(ours, 1);
+  g_object_set(warp.element(), "scale", 1.0, nullptr);
+  assert_same(warp(noise(in), 2), noise(in), "after the error");
+}
+GST_END_TEST;
+
+// A side of nothing is no video: no caps come about.
+GST_START_TEST(empty_output) {
+  Warp warp("angle=5");
+  ck_assert_int_ne(offer(warp, raw("GRAY8", 64, 48), "video/x-raw,width=0,height=48"), GST_FLOW_OK);
+  ck_assert_uint_eq(gst_harness_buffers_received(warp.harness()), 0);
+}
+GST_END_TEST;
+
+GST_START_TEST(unknown_format) {
+  Warp warp;
+  GstPad *sink = GST_PAD_PEER(warp.harness()->srcpad), *src = GST_PAD_PEER(warp.harness()->sinkpad);
+  for (const char* format : {"v210", "A420", "GRAY16_BE", "Y41B"}) {
+    ck_assert_msg(!accepts(sink, raw(format, 64, 48)), "%s", format);
+    ck_assert_msg(!accepts(src, raw(format, 64, 48)), "%s", format);
+  }
+  ck_assert(!accepts(sink, "video/x-h264,width=64,height=48"));
+  ck_assert(accepts(sink, raw("I420", 64, 48)));
+  ck_assert(accepts(src, raw("I420", 64, 48)));
+}
+GST_END_TEST;
+
+// In a pipeline nothing hangs, and one element speaks.
+GST_START_TEST(unknown_format_in_a_pipeline) {
+  const ElementPtr pipeline(gst_pipeline_new(nullptr));
+  GstElement *src = gst_element_factory_make("videotestsrc", nullptr),
+             *warp = gst_element_factory_make("cudawarp", nullptr),
+             *sink = gst_element_factory_make("fakesink", nullptr);
+  g_object_set(src, "num-buffers", 3, nullptr);
+  gst_bin_add_many(GST_BIN(pipeline.get()), src, warp, sink, nullptr);
+  const CapsPtr caps = caps_of(raw("v210", 64, 48));
+  ck_assert(!gst_element_link_filtered(src, warp, caps.get()) || play(pipeline.get()).size() == 1);
+}
+GST_END_TEST;
+
+// A frame too short for its caps.
+GST_START_TEST(short_buffer) {
+  const std::string in = raw("I420", 64, 48);
+  Warp warp("angle=5");
+  warp.set_caps(in);
+  BufferPtr buffer = buffer_of(black(in), in);
+  gst_buffer_set_size(buffer.get(), 1000);
+  ck_assert_int_eq(warp.push(std::move(buffer)), GST_FLOW_ERROR);
+  assert_one_message(warp.bus(), GST_MESSAGE_ERROR, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_FAILED,
+                     {"input", "map"});
+  warp(black(in), 1);
+}
+GST_END_TEST;
+
+GST_START_TEST(engine_cuda_without_device) {
+  if (cuda_works()) return;
+  const ElementPtr pipeline =
+      pipeline_of("videotestsrc num-buffers=3 ! cudawarp name=warp engine=cuda ! fakesink");
+  const BusPtr bus(gst_element_get_bus(pipeline.get()));
+  ck_assert_int_eq(gst_element_set_state(pipeline.get(), GST_STATE_PLAYING), GST_STATE_CHANGE_FAILURE);
+  assert_one_message(bus.get(), GST_MESSAGE_ERROR, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND,
+                     {"engine=cuda", "CUDA"});
+  // The pipeline is as good as new where another engine will do.
+  gst_element_set_state(pipeline.get(), GST_STATE_NULL);
+  gst_util_set_object_arg(G_OBJECT(named(pipeline, "warp").get()), "engine", "auto");
+  ck_assert_uint_eq(play(pipeline.get()).size(), 0);
+}
+GST_END_TEST;
+
+GST_START_TEST(engine_auto_and_cpu) {
+  const std::string in = raw("NV12", 64, 48);
+  const Pixels src = noise(in);
+  Warp usual("angle=20"), automatic("angle=20 engine=auto"), cpu("angle=20 engine=cpu");
+  for (Warp* warp : {&usual, &automatic, &cpu}) warp->set_caps(in);
+  const Pixels want = usual(src);
+  assert_same(automatic(src), want, "auto");
+  assert_same(cpu(src), want, "cpu");
+}
+GST_END_TEST;
+
+// Errors at the start and later, each followed by valid values, in one pipeline.
+GST_START_TEST(usable_after_errors) {
+  const ElementPtr pipeline = pipeline_of(
+      "videotestsrc num-buffers=5 ! video/x-raw,format=I420,width=64,height=48 ! cudawarp name=warp "
+      "angle=30 " +
+      engine_properties() + " ! fakesink name=sink sync=false");
+  const ElementPtr warp = named(pipeline, "warp");
+  const auto set = [&](const char* property, const char* value) {
+    gst_util_set_object_arg(G_OBJECT(warp.get()), property, value);
+  };
+  const auto fails = [&] {
+    const auto messages = play(pipeline.get());
+    int theirs = 0;  // videotestsrc adds that its stream has stopped
+    for (const Message& m : messages)
+      theirs += m.domain == GST_STREAM_ERROR && m.code == GST_STREAM_ERROR_FORMAT;
+    ck_assert_int_eq(theirs, 1);
+    ck_assert_uint_le(messages.size(), 2);
+  };
+  for (int round = 0; round < 3; ++round) {
+    set("border-mode", "transparent");
+    fails();
+    set("border-mode", "constant");
+    ck_assert_uint_eq(play(pipeline.get()).size(), 0);
+    set("framing", "expand"), set("scale", "100000");
+    fails();
+    set("framing", "none"), set("scale", "1");
+    ck_assert_uint_eq(play(pipeline.get()).size(), 0);
+  }
+  // By way of READY, not NULL.
+  set("border-mode", "transparent");
+  const BusPtr bus(gst_element_get_bus(pipeline.get()));
+  gst_element_set_state(pipeline.get(), GST_STATE_PLAYING);
+  GstMessage* error = gst_bus_timed_pop_filtered(bus.get(), GST_CLOCK_TIME_NONE, GST_MESSAGE_ERROR);
+  gst_message_unref(error);
+  gst_element_set_state(pipeline.get(), GST_STATE_READY);
+  gst_bus_set_flushing(bus.get(), TRUE), gst_bus_set_flushing(bus.get(), FALSE);
+  set("border-mode", "constant");
+  ck_assert_uint_eq(play(pipeline.get()).size(), 0);
+}
+GST_END_TEST;
+
+static Suite* suite() {
+  Suite* s = suite_create("element_errors");
+  TCase* tc = tcase_create("errors");
+  suite_add_tcase(s, tc);
+  tcase_set_timeout(tc, 0);  // the runner of the programs has one
+  tcase_add_test(tc, transparent);
+  tcase_add_test(tc, transparent_takes_a_format_with_alpha);
+  tcase_add_test(tc, transparent_while_playing);
+  tcase_add_test(tc, colours_are_not_converted);
+  tcase_add_test(tc, interlaced);
+  tcase_add_test(tc, huge_output);
+  tcase_add_test(tc, huge_while_playing);
+  tcase_add_test(tc, empty_output);
+  tcase_add_test(tc, unknown_format);
+  tcase_add_test(tc, unknown_format_in_a_pipeline);
+  tcase_add_test(tc, short_buffer);
+  tcase_add_test(tc, engine_cuda_without_device);
+  tcase_add_test(tc, engine_auto_and_cpu);
+  tcase_add_test(tc, usable_after_errors);
+  return s;
+}
+
+int main(int argc, char** argv) {
+  return run_tests(argc, argv, suite);
+}
