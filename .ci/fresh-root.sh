@@ -27,7 +27,10 @@ if [[ ${1-} != --inside ]]; then
   child=
   trap cleanup EXIT
   trap 'exit 130' INT TERM HUP
-  unshare --mount --propagation private --pid --fork --kill-child "$0" --inside "$root" "$@" </dev/null &
+  # Where this itself runs in a chroot, its root is no mount whose propagation can be set.
+  propagation=private
+  unshare --mount --propagation private true 2>/dev/null || propagation=unchanged
+  unshare --mount --propagation "$propagation" --pid --fork --kill-child "$0" --inside "$root" "$@" </dev/null &
   child=$!
   wait "$child"
   exit

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Sums what a process makes a GPU do: copies by direction, kernels, and the calls that wait or allocate. A library to
-// inject into any program that uses CUDA:
+// Sums what a process makes a GPU do: copies by direction, kernels, and the calls that wait or allocate. A
+// library to inject into any program that uses CUDA:
 //
 //     CUDA_INJECTION64_PATH=build/tests/benchmarks/libcuda_trace.so gst-launch-1.0 ...
 //
-// It writes its table to standard error when the process ends. Made with CUPTI's activity and callback interfaces.
+// It writes its table to standard error when the process ends. Made with CUPTI's activity and callback
+// interfaces.
 #include <cupti.h>
 
 #include <atomic>
@@ -80,9 +81,9 @@ void print() {
   cuptiActivityFlushAll(1);
   std::lock_guard guard(lock);
   for (const auto& [name, s] : sums)
-    std::fprintf(stderr, "cuda_trace: %-40s %8llu times %14llu bytes %10.1f us of device time\n", name.c_str(),
-                 static_cast<unsigned long long>(s.count), static_cast<unsigned long long>(s.bytes),
-                 s.nanoseconds / 1e3);
+    std::fprintf(stderr, "cuda_trace: %-40s %8llu times %14llu bytes %10.1f us of device time\n",
+                 name.c_str(), static_cast<unsigned long long>(s.count),
+                 static_cast<unsigned long long>(s.bytes), s.nanoseconds / 1e3);
 }
 
 }  // namespace
