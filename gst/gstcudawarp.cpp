@@ -47,8 +47,10 @@ using namespace cudawarp;
 namespace {
 
 struct Private {
-  std::mutex lock;  // guards the next three
+  std::mutex lock;  // guards the next four
   Settings settings;
+  std::optional<WarpParams>
+      held;                      // the values in force until the caps that newer ones ask for are negotiated
   WarpParams negotiated;         // the values that the current caps were made for
   std::optional<Stream> stream;  // written by the streaming thread only, which reads it without the lock
 
@@ -75,11 +77,6 @@ static Private* priv_of(gpointer self) {
   return GST_CUDA_WARP(self)->priv;
 }
 
-static WarpParams current_params(Private* priv) {
-  std::lock_guard lock(priv->lock);
-  return priv->settings.warp;
-}
-
 static bool is_identity(const WarpParams& params, const Stream& stream) {
   const auto plan = make_plan(params, stream.src, stream.dst);
   const auto* p = std::get_if<WarpPlan>(&plan);
@@ -88,16 +85,12 @@ static bool is_identity(const WarpParams& params, const Stream& stream) {
 
 // ---- properties
 
-// Whether caps negotiated for `before` would come out otherwise for `after`.
-static bool needs_negotiation(const Private* priv, const WarpParams& before, const WarpParams& after,
-                              bool passthrough) {
-  if (!priv->stream) return false;
-  const Stream& s = *priv->stream;
+// Whether caps negotiated for `before` may come out otherwise for `after`.
+static bool change_caps(const Stream& s, const WarpParams& before, const WarpParams& after) {
   const double aspect = s.dst.pixel_aspect;
   if (natural_size(before, s.src, aspect) != natural_size(after, s.src, aspect)) return true;
   if (swaps_sides(before) != swaps_sides(after) && s.src.pixel_aspect != 1) return true;
-  if ((before.border == Border::transparent) != (after.border == Border::transparent)) return true;
-  return passthrough != is_identity(after, s);
+  return (before.border == Border::transparent) != (after.border == Border::transparent);
 }
 
 // A refused value: one message on the bus, now or, where no bus is there yet, when the element starts.
@@ -126,11 +119,18 @@ static void gst_cuda_warp_set_property(GObject* object, guint id, const GValue* 
     const WarpParams before = priv->settings.warp;
     refused = set_property(priv->settings, id, value);
     const bool passthrough = gst_base_transform_is_passthrough(trans);
-    // An animated size stays as it was negotiated; only a passthrough that is none any more must end.
-    if (!refused && priv->syncing == g_thread_self())
-      renegotiate = passthrough && before != priv->settings.warp;
-    else if (!refused)
-      renegotiate = needs_negotiation(priv, before, priv->settings.warp, passthrough);
+    if (!refused && priv->stream) {
+      const WarpParams& after = priv->settings.warp;
+      // An animated size stays as it was negotiated.
+      const bool by_hand = priv->syncing != g_thread_self();
+      if (by_hand && change_caps(*priv->stream, before, after)) {
+        if (!priv->held) priv->held = before;
+        renegotiate = true;
+      } else if (before != after) {
+        renegotiate =
+            passthrough ? !is_identity(after, *priv->stream) : by_hand && is_identity(after, *priv->stream);
+      }
+    }
     // Under the lock: whoever reads the new values finds the request for new caps too.
     if (renegotiate) gst_base_transform_reconfigure_src(trans);
   }
@@ -178,6 +178,7 @@ static gboolean gst_cuda_warp_stop(GstBaseTransform* trans) {
   {
     std::lock_guard lock(priv->lock);
     priv->stream.reset();
+    priv->held.reset();
   }
   priv->plan.reset();
   priv->cores.reset();
@@ -233,12 +234,13 @@ static GstCaps* gst_cuda_warp_fixate_caps(GstBaseTransform* trans, GstPadDirecti
     return GST_BASE_TRANSFORM_CLASS(gst_cuda_warp_parent_class)
         ->fixate_caps(trans, direction, caps, othercaps);
   Private* priv = priv_of(trans);
-  const WarpParams params = current_params(priv);
-  GstCaps* out = fixate_output(caps, othercaps, params);
+  WarpParams params;
   {
     std::lock_guard lock(priv->lock);
-    priv->negotiated = params;
+    params = priv->negotiated = priv->settings.warp;
+    priv->held.reset();
   }
+  GstCaps* out = fixate_output(caps, othercaps, params);
   bool passthrough = false;
   if (gst_caps_is_equal(caps, out) && !gst_object_has_active_control_bindings(GST_OBJECT(trans))) {
     const auto made = make_stream(caps, out);
@@ -357,25 +359,17 @@ static void gst_cuda_warp_before_transform(GstBaseTransform* trans, GstBuffer* b
   }
 }
 
-// The values for the next buffer: the newest, unless they ask for another size than was negotiated; then new
-// caps are on their way, and this buffer still belongs to the old ones.
-static WarpParams params_for_buffer(Private* priv, GstBaseTransform* trans) {
+// The newest values, unless they wait for caps: then this buffer still belongs to the old ones.
+static WarpParams params_for_buffer(Private* priv) {
   std::lock_guard lock(priv->lock);
-  const Stream& s = *priv->stream;
-  const auto natural = [&](const WarpParams& p) { return natural_size(p, s.src, s.dst.pixel_aspect); };
-  const Size now{s.dst.width, s.dst.height};
-  const WarpParams& newest = priv->settings.warp;
-  if (GST_PAD_NEEDS_RECONFIGURE(GST_BASE_TRANSFORM_SRC_PAD(trans)) && natural(newest) != now &&
-      natural(priv->negotiated) == now)
-    return priv->negotiated;
-  return newest;
+  return priv->held.value_or(priv->settings.warp);
 }
 
 static GstFlowReturn gst_cuda_warp_transform(GstBaseTransform* trans, GstBuffer* in, GstBuffer* out) {
   GstCudaWarp* self = GST_CUDA_WARP(trans);
   Private* priv = self->priv;
   if (!priv->stream) return GST_FLOW_NOT_NEGOTIATED;
-  const WarpParams params = params_for_buffer(priv, trans);
+  const WarpParams params = params_for_buffer(priv);
   if ((!priv->plan || priv->plan_params != params) && !build_plan(self, params))
     return GST_FLOW_NOT_NEGOTIATED;
 
