@@ -75,10 +75,6 @@ Size whole_size(const WarpParams& p, double width, double height) {
   return {whole(width), whole(height)};
 }
 
-bool follows_canvas(const WarpParams& p) {
-  return !p.matrix && (p.framing == Framing::expand || p.framing == Framing::crop);
-}
-
 // The canvas, given in output pixels, to its place in the output.
 Affine fit(const WarpParams& p, double width, double height, const FrameDesc& dst) {
   const double out_w = dst.width, out_h = dst.height;
@@ -109,6 +105,10 @@ Affine fit(const WarpParams& p, double width, double height, const FrameDesc& ds
 }
 
 }  // namespace
+
+bool follows_canvas(const WarpParams& p) {
+  return !p.matrix && (p.framing == Framing::expand || p.framing == Framing::crop);
+}
 
 bool swaps_sides(const WarpParams& p) {
   return !p.matrix && std::abs(std::fmod(p.angle, 180.0)) == 90.0 && p.shear_x == 0 && p.shear_y == 0;

@@ -17,6 +17,9 @@ struct Rect {
 // inverts its pixel aspect ratio.
 bool swaps_sides(const WarpParams& params);
 
+// Whether the natural size of the output is the canvas's, and not the input's.
+bool follows_canvas(const WarpParams& params);
+
 // The part of the turned picture that `framing` selects, in display space. `dst_aspect` is the display aspect
 // ratio (width / height) of the output; only `zoom` looks at it. Nothing where the map is singular.
 std::optional<Rect> canvas(const WarpParams& params, const FrameDesc& src, double dst_aspect);

@@ -98,29 +98,43 @@ void set_border(PlanePlan& p, const WarpParams& params, const FrameDesc& dst, in
   if (alpha == 0) p.border_word = 0;
 }
 
-// A row of a map as fixed point, every value of it within +-2^30 over `w` x `h` pixels. Maps that leave that
-// range shrink the whole source to less than a pixel, or move it millions of frames away: nothing visible
-// depends on the values that are clamped here.
+// A row of a map: a source coordinate, as at_first + per_i i + per_j j for the centre of output pixel (i, j).
 struct Row {
-  int64_t at_first, per_i, per_j;
+  double at_first, per_i, per_j;
 };
-Row fixed_row(double per_i, double per_j, double t, int w, int h) {
-  const double i = std::clamp(per_i, -kFarAway / 2 / w, kFarAway / 2 / w);
-  const double j = std::clamp(per_j, -kFarAway / 2 / h, kFarAway / 2 / h);
-  return {to_fixed(t + (per_i + per_j) / 2), to_fixed(i), to_fixed(j)};
+
+// Keeps every value of the row within +-2^30 over `w` x `h` output pixels. A row that leaves that range
+// belongs to a picture thinner than 1/50 pixel, or a thousand frames away; it is drawn together about the
+// middle of the source
+// (`centre`), which stays where it is on the output.
+Row within_range(Row r, double centre, int w, int h) {
+  constexpr double kHuge = 1e300;  // so that nothing below overflows
+  const auto finite = [&](double v) { return std::clamp(v, -kHuge, kHuge); };
+  r = {finite(finite(r.at_first) - centre), finite(r.per_i), finite(r.per_j)};
+  const double shrink = std::max({1.0, std::abs(r.at_first) / kFarAway, std::abs(r.per_i) * 2 * w / kFarAway,
+                                  std::abs(r.per_j) * 2 * h / kFarAway});
+  return {centre + r.at_first / shrink, r.per_i / shrink, r.per_j / shrink};
 }
 
-void set_coordinates(PlanePlan& p, const Affine& src_from_dst) {
-  const Row x = fixed_row(src_from_dst.a, src_from_dst.b, src_from_dst.tx, p.dst_w, p.dst_h);
-  const Row y = fixed_row(src_from_dst.c, src_from_dst.d, src_from_dst.ty, p.dst_w, p.dst_h);
-  p.x0 = x.at_first, p.x_per_i = x.per_i, p.x_per_j = x.per_j;
-  p.y0 = y.at_first, p.y_per_i = y.per_i, p.y_per_j = y.per_j;
+// The rows of a map for one plane, ready for fixed point.
+struct Rows {
+  Row x, y;
+  Rows(const Affine& m, const PlanePlan& p)
+      : x(within_range({m.tx + (m.a + m.b) / 2, m.a, m.b}, p.src_w / 2.0, p.dst_w, p.dst_h)),
+        y(within_range({m.ty + (m.c + m.d) / 2, m.c, m.d}, p.src_h / 2.0, p.dst_w, p.dst_h)) {}
+};
+
+void set_coordinates(PlanePlan& p, const Rows& rows) {
+  p.x0 = to_fixed(rows.x.at_first, 2 * kFarAway), p.x_per_i = to_fixed(rows.x.per_i);
+  p.x_per_j = to_fixed(rows.x.per_j);
+  p.y0 = to_fixed(rows.y.at_first, 2 * kFarAway), p.y_per_i = to_fixed(rows.y.per_i);
+  p.y_per_j = to_fixed(rows.y.per_j);
 }
 
 // The picture's edges in the plane. Coverage is that of whole blocks of luma pixels, wherever the chroma
 // sample sits in its block: the picture is the luma frame, seen through unsited coordinates; `shift` leads
 // from those to the coordinates that are sampled.
-void set_edges(PlanePlan& p, const Affine& src_from_dst, const WarpPlan& plan, int plane) {
+void set_edges(PlanePlan& p, const Affine& src_from_dst, const Rows& rows, const WarpPlan& plan, int plane) {
   const PlaneFormat &from = info(plan.src.format).plane[plane], &to = info(plan.dst.format).plane[plane];
   const double fx = 1 << from.shift_x, fy = 1 << from.shift_y;
   const Affine unsited =
@@ -139,8 +153,8 @@ void set_edges(PlanePlan& p, const Affine& src_from_dst, const WarpPlan& plan, i
   p.edge_top = to_fixed(unseen(y_along, std::min(p0.y, p1.y)) ? -kFarAway : shift.y);
   p.edge_bottom = to_fixed(unseen(y_along, h - std::max(p0.y, p1.y)) ? kFarAway : h / fy + shift.y);
 
-  const double source_per_output_x = std::hypot(src_from_dst.a, src_from_dst.b);
-  const double source_per_output_y = std::hypot(src_from_dst.c, src_from_dst.d);
+  const double source_per_output_x = std::hypot(rows.x.per_i, rows.x.per_j);
+  const double source_per_output_y = std::hypot(rows.y.per_i, rows.y.per_j);
   p.ramp_x = static_cast<float>(1 / source_per_output_x);
   p.ramp_y = static_cast<float>(1 / source_per_output_y);
   const int64_t half_x = to_fixed(source_per_output_x / 2), half_y = to_fixed(source_per_output_y / 2);
@@ -161,28 +175,30 @@ bool is_identity(const PlanePlan& p) {
          p.y_per_i == 0 && p.y_per_j == kOneFixed && p.src_w == p.dst_w && p.src_h == p.dst_h;
 }
 
-Status check_frame(const FrameDesc& f, const char* which) {
-  if (f.width >= 1 && f.width <= kMaxSide && f.height >= 1 && f.height <= kMaxSide) return std::nullopt;
-  return Error{"the " + std::string(which) + " would be " + std::to_string(f.width) + "x" +
-               std::to_string(f.height) + "; each side must be 1 to " + std::to_string(kMaxSide)};
-}
-
 }  // namespace
 
+Status check_size(const char* which, int width, int height) {
+  if (width >= 1 && width <= kMaxSide && height >= 1 && height <= kMaxSide) return std::nullopt;
+  return Error{std::string(which) + " of " + std::to_string(width) + "x" + std::to_string(height) +
+               " cannot be; each side must be 1 to " + std::to_string(kMaxSide)};
+}
+
 Status check(const WarpParams& params) {
-  const FrameDesc unit{.width = 1, .height = 1};
+  const FrameDesc largest{.width = kMaxSide, .height = kMaxSide};
   WarpParams p = params;
   p.framing = Framing::none;
-  if (p.matrix && !dst_from_src(p, unit, unit)) return Error{"the matrix is singular or not finite"};
+  if (p.matrix && !dst_from_src(p, largest, largest)) return Error{"the matrix is singular or not finite"};
   // What a matrix hides must be in order too: it may be taken away.
   p.matrix.reset();
-  if (!dst_from_src(p, unit, unit)) return Error{"scale and shear give a singular or infinite map"};
-  return std::nullopt;
+  if (dst_from_src(p, largest, largest)) return std::nullopt;
+  p.pivot_x = p.pivot_y = p.offset_x = p.offset_y = 0;
+  if (dst_from_src(p, largest, largest)) return Error{"the pivot or the offset is too large"};
+  return Error{"scale and shear give a singular or infinite map"};
 }
 
 Expected<WarpPlan> make_plan(const WarpParams& params, const FrameDesc& src, const FrameDesc& dst) {
-  if (auto bad = check_frame(src, "input")) return *bad;
-  if (auto bad = check_frame(dst, "output")) return *bad;
+  if (auto bad = check_size("an input", src.width, src.height)) return *bad;
+  if (auto bad = check_size("an output", dst.width, dst.height)) return *bad;
   const FormatInfo &from = info(src.format), &to = info(dst.format);
   if (!convertible(src.format, dst.format))
     return Error{"cannot turn " + std::string(from.name) + " into " + std::string(to.name)};
@@ -207,8 +223,9 @@ Expected<WarpPlan> make_plan(const WarpParams& params, const FrameDesc& src, con
     const Affine src_from_dst =
         *luma_from_plane(src, k).inverse() * plan.src_from_dst * luma_from_plane(dst, k);
     p.outside = outside_of(params);
-    set_coordinates(p, src_from_dst);
-    set_edges(p, src_from_dst, plan, k);
+    const Rows rows(src_from_dst, p);
+    set_coordinates(p, rows);
+    set_edges(p, src_from_dst, rows, plan, k);
     set_formats(p, from, to, k);
     set_border(p, params, dst, k);
     copy = copy && is_copy(p);

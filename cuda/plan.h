@@ -63,7 +63,10 @@ struct WarpPlan {
 // Sides of a frame that a plan accepts.
 inline constexpr int kMaxSide = 32768;
 
-// Nothing where the values give a map that can be inverted; else what is wrong with them.
+// Nothing where frames of this size can be; else words, which begin with `which` ("an output").
+Status check_size(const char* which, int width, int height);
+
+// Nothing where the values give a map that can be inverted, for any frame; else what is wrong with them.
 Status check(const WarpParams& params);
 
 // Computes everything an engine needs, once. Pure; any thread. Fails, with words, where the map is singular,

@@ -135,14 +135,10 @@ void fixate_format(GstStructure* out, Format src, const WarpParams& params) {
   gst_structure_fixate_field_string(out, "format", std::string(info(chosen).name).c_str());
 }
 
-bool output_turns(const WarpParams& params) {
-  return swaps_sides(params) && (params.framing == Framing::expand || params.framing == Framing::crop);
-}
-
 // The output's pixel aspect ratio: downstream's where it names one.
 double fixate_pixel_aspect(GstStructure* out, const GstVideoInfo& in, const WarpParams& params) {
   int n = GST_VIDEO_INFO_PAR_N(&in), d = GST_VIDEO_INFO_PAR_D(&in);
-  if (output_turns(params)) std::swap(n, d);
+  if (swaps_sides(params) && follows_canvas(params)) std::swap(n, d);
   if (!gst_structure_has_field(out, "pixel-aspect-ratio")) {
     if (n == d) return 1;  // as caps without the field say
     gst_structure_set(out, "pixel-aspect-ratio", GST_TYPE_FRACTION, n, d, nullptr);
@@ -152,22 +148,39 @@ double fixate_pixel_aspect(GstStructure* out, const GstVideoInfo& in, const Warp
   return static_cast<double>(n) / d;
 }
 
-// A side that follows from the other one, which downstream fixed, by the natural aspect ratio.
-int proportional(int fixed, int natural, int natural_fixed) {
-  const double v = std::round(static_cast<double>(fixed) * natural / natural_fixed);
-  return static_cast<int>(std::clamp(v, 1.0, static_cast<double>(G_MAXINT)));
+int to_side(double v) {
+  return static_cast<int>(std::clamp(std::round(v), 1.0, static_cast<double>(G_MAXINT)));
+}
+
+// Fixes one side as near as can be to what is natural, the other to what then keeps the aspect ratio (width /
+// height, in pixels); says how far from that ratio it remains.
+double fixate_sides(GstStructure* s, Size natural, double aspect, bool width_first) {
+  const char *first = width_first ? "width" : "height", *second = width_first ? "height" : "width";
+  const int wanted = width_first ? natural.width : natural.height;
+  int side = 0;
+  gst_structure_fixate_field_nearest_int(s, first, wanted);
+  gst_structure_get_int(s, first, &side);
+  const int other = width_first ? natural.height : natural.width;
+  gst_structure_fixate_field_nearest_int(
+      s, second, side == wanted ? other : to_side(width_first ? side / aspect : side * aspect));
+  int width = 0, height = 0;
+  gst_structure_get(s, "width", G_TYPE_INT, &width, "height", G_TYPE_INT, &height, nullptr);
+  return std::abs(std::log(width / (height * aspect)));
 }
 
 void fixate_size(GstStructure* out, const GstVideoInfo& in, const WarpParams& params, double pixel_aspect) {
   const FrameDesc src = frame_desc(in);
-  Size size = natural_size(params, src, pixel_aspect);
-  int width = 0, height = 0;
-  const bool has_width = gst_structure_get_int(out, "width", &width);
-  const bool has_height = gst_structure_get_int(out, "height", &height);
-  if (has_width && !has_height) size.height = proportional(width, size.height, size.width);
-  if (has_height && !has_width) size.width = proportional(height, size.width, size.height);
-  gst_structure_fixate_field_nearest_int(out, "width", size.width);
-  gst_structure_fixate_field_nearest_int(out, "height", size.height);
+  const Size natural = natural_size(params, src, pixel_aspect);
+  // Frames that do not follow the canvas keep the input's number of pixels, if they may; else its aspect
+  // ratio.
+  const double aspect = follows_canvas(params) ? static_cast<double>(natural.width) / natural.height
+                                               : src.width * src.pixel_aspect / pixel_aspect / src.height;
+  GstStructure* by_height = gst_structure_copy(out);
+  if (fixate_sides(out, natural, aspect, true) > fixate_sides(by_height, natural, aspect, false))
+    gst_structure_set(out, "width", G_TYPE_INT, g_value_get_int(gst_structure_get_value(by_height, "width")),
+                      "height", G_TYPE_INT, g_value_get_int(gst_structure_get_value(by_height, "height")),
+                      nullptr);
+  gst_structure_free(by_height);
 }
 
 // Caps without colorimetry or chroma site mean what is usual for their size and format: where the output's
@@ -252,9 +265,21 @@ GstCaps* fixate_output(GstCaps* in, GstCaps* out, const WarpParams& params) {
 }
 
 Expected<Stream> make_stream(const GstCaps* in, const GstCaps* out) {
+  for (const GstCaps* caps : {in, out}) {
+    int width = 0, height = 0;
+    gst_structure_get(gst_caps_get_structure(caps, 0), "width", G_TYPE_INT, &width, "height", G_TYPE_INT,
+                      &height, nullptr);
+    if (auto bad = check_size(caps == in ? "an input" : "an output", width, height)) return *bad;
+  }
   Stream s;
   if (!video_info(s.in, in) || !video_info(s.out, out))
     return Error{"no frames can be made of " + size_and_format(in) + " or " + size_and_format(out)};
+  // The same name on both sides is the same, also where GStreamer does not know it and takes what is usual.
+  const auto colorimetry = [](const GstCaps* caps) {
+    return gst_structure_get_string(gst_caps_get_structure(caps, 0), "colorimetry");
+  };
+  if (colorimetry(in) && g_strcmp0(colorimetry(in), colorimetry(out)) == 0)
+    s.out.colorimetry = s.in.colorimetry;
   if (GST_VIDEO_INFO_IS_INTERLACED(&s.in)) {
     const char* mode = gst_video_interlace_mode_to_string(GST_VIDEO_INFO_INTERLACE_MODE(&s.in));
     return Error{std::string("interlaced video (interlace-mode=") + mode + ") is not supported"};

@@ -24,11 +24,11 @@
  */
 #include "gstcudawarp.h"
 
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "allocation.h"
 #include "caps.h"
@@ -54,12 +54,13 @@ struct Private {
   WarpParams negotiated;         // the values that the current caps were made for
   std::optional<Stream> stream;  // written by the streaming thread only, which reads it without the lock
 
-  std::vector<std::string> refused;  // bad property values that no bus was there to hear of; guarded by lock
-  std::string complaint;             // the last error of negotiation, until one succeeds
-  GThread* syncing = nullptr;        // the thread in which controllers are setting properties
-  std::unique_ptr<Gpu> gpu;          // lives as long as the element
-  std::optional<TaskPool> cores;     // while started
-  std::optional<WarpPlan> plan;      // for plan_params and the stream
+  // By property: a bad value that no bus was there to hear of, until a good one comes; guarded by lock.
+  std::map<std::string, std::string> refused;
+  std::string complaint;          // the last error of negotiation, until one succeeds
+  GThread* syncing = nullptr;     // the thread in which controllers are setting properties
+  std::unique_ptr<Gpu> gpu;       // lives as long as the element
+  std::optional<TaskPool> cores;  // while started
+  std::optional<WarpPlan> plan;   // for plan_params and the stream
   WarpParams plan_params;
 };
 
@@ -94,18 +95,26 @@ static bool change_caps(const Stream& s, const WarpParams& before, const WarpPar
 }
 
 // A refused value: one message on the bus, now or, where no bus is there yet, when the element starts.
-static void refuse(GstCudaWarp* self, const std::string& words) {
+static void refuse(GstCudaWarp* self, const std::string& property, const std::string& words) {
   GST_OBJECT_LOCK(self);
   const bool bus = GST_ELEMENT_CAST(self)->bus != nullptr;
   GST_OBJECT_UNLOCK(self);
   if (bus) {
-    GST_ELEMENT_WARNING(self, LIBRARY, SETTINGS, ("%s", words.c_str()),
+    GST_ELEMENT_WARNING(self, LIBRARY, SETTINGS, ("%s: %s", property.c_str(), words.c_str()),
                         ("the value before it stays in force"));
     return;
   }
-  GST_WARNING_OBJECT(self, "%s; the value before it stays in force", words.c_str());
+  GST_WARNING_OBJECT(self, "%s: %s; the value before it stays in force", property.c_str(), words.c_str());
   std::lock_guard lock(self->priv->lock);
-  self->priv->refused.push_back(words);
+  self->priv->refused[property] = words;
+}
+
+// A size that follows from the values must be one that can be.
+static Status check_natural_size(const Stream& s, const WarpParams& before, const WarpParams& after) {
+  const double aspect = s.dst.pixel_aspect;
+  if (natural_size(before, s.src, aspect) != Size{s.dst.width, s.dst.height}) return std::nullopt;
+  const Size size = natural_size(after, s.src, aspect);
+  return check_size("an output", size.width, size.height);
 }
 
 static void gst_cuda_warp_set_property(GObject* object, guint id, const GValue* value, GParamSpec* pspec) {
@@ -116,25 +125,35 @@ static void gst_cuda_warp_set_property(GObject* object, guint id, const GValue* 
   bool renegotiate = false;
   {
     std::lock_guard lock(priv->lock);
-    const WarpParams before = priv->settings.warp;
+    const Settings old = priv->settings;
+    const WarpParams& before = old.warp;
+    // Controllers set properties in the streaming thread, before the negotiation of their buffer; a size that
+    // they animate stays as it was negotiated.
+    const bool by_hand = priv->syncing != g_thread_self();
     refused = set_property(priv->settings, id, value);
-    const bool passthrough = gst_base_transform_is_passthrough(trans);
-    if (!refused && priv->stream) {
-      const WarpParams& after = priv->settings.warp;
-      // An animated size stays as it was negotiated.
-      const bool by_hand = priv->syncing != g_thread_self();
+    if (!refused && by_hand && priv->stream)
+      refused = check_natural_size(*priv->stream, before, priv->settings.warp);
+    if (refused)
+      priv->settings = old;
+    else
+      priv->refused.erase(pspec->name);
+    const WarpParams& after = priv->settings.warp;
+    if (priv->stream && before != after) {
       if (by_hand && change_caps(*priv->stream, before, after)) {
         if (!priv->held) priv->held = before;
         renegotiate = true;
-      } else if (before != after) {
-        renegotiate =
-            passthrough ? !is_identity(after, *priv->stream) : by_hand && is_identity(after, *priv->stream);
+      } else if (gst_base_transform_is_passthrough(trans)) {
+        renegotiate = !is_identity(after, *priv->stream);
+      } else {
+        renegotiate = by_hand
+                          ? is_identity(after, *priv->stream)
+                          : (before.border == Border::transparent) != (after.border == Border::transparent);
       }
     }
     // Under the lock: whoever reads the new values finds the request for new caps too.
     if (renegotiate) gst_base_transform_reconfigure_src(trans);
   }
-  if (refused) refuse(self, std::string(pspec->name) + ": " + refused->words);
+  if (refused) refuse(self, pspec->name, refused->words);
 }
 
 static void gst_cuda_warp_get_property(GObject* object, guint id, GValue* value, GParamSpec*) {
@@ -149,13 +168,13 @@ static gboolean gst_cuda_warp_start(GstBaseTransform* trans) {
   GstCudaWarp* self = GST_CUDA_WARP(trans);
   Private* priv = self->priv;
   Settings settings;
-  std::vector<std::string> refused;
+  std::map<std::string, std::string> refused;
   {
     std::lock_guard lock(priv->lock);
     settings = priv->settings;
     refused.swap(priv->refused);
   }
-  for (const std::string& words : refused) refuse(self, words);
+  for (const auto& [property, words] : refused) refuse(self, property, words);
   priv->complaint.clear();
 
   Status no_gpu;

@@ -167,7 +167,7 @@ const Choice kChoices[] = {
 };
 
 Status set_number(Settings& s, const Number& number, double value) {
-  if (!(std::abs(value) < G_MAXDOUBLE)) return Error{std::string(number.name) + " must be a finite number"};
+  if (!(std::abs(value) < G_MAXDOUBLE)) return Error{"must be a finite number"};
   number.member(s) = value;
   return std::nullopt;
 }
@@ -178,7 +178,7 @@ Status set_matrix(Settings& s, const GValue* value) {
     s.warp.matrix.reset();
     return std::nullopt;
   }
-  if (n != 6) return Error{"matrix must have six numbers, or none; " + std::to_string(n) + " given"};
+  if (n != 6) return Error{"must have six numbers, or none; " + std::to_string(n) + " given"};
   double m[6];
   for (guint k = 0; k < n; ++k) {
     GValue number = G_VALUE_INIT;
@@ -186,7 +186,7 @@ Status set_matrix(Settings& s, const GValue* value) {
     const bool is_number = g_value_transform(gst_value_array_get_value(value, k), &number);
     m[k] = g_value_get_double(&number);
     g_value_unset(&number);
-    if (!is_number || !(std::abs(m[k]) < G_MAXDOUBLE)) return Error{"matrix must have six finite numbers"};
+    if (!is_number || !(std::abs(m[k]) < G_MAXDOUBLE)) return Error{"must have six finite numbers"};
   }
   s.warp.matrix = Affine{m[0], m[1], m[2], m[3], m[4], m[5]};
   return std::nullopt;

@@ -313,6 +313,23 @@ GST_START_TEST(long_sides) {
 }
 GST_END_TEST;
 
+// A picture seen from the side, as in the middle of a card flip: a column in its place, and nothing
+// elsewhere. Its two edges cover half a pixel each.
+GST_START_TEST(thin_picture_keeps_its_place) {
+  const double edge_on = std::cos(std::acos(-1.0) / 2);  // 6e-17, which is not singular
+  for (const double scale : {1e-7, edge_on, 1e-100, -edge_on}) {
+    TestFrame src(frame(Format::GRAY8, 321, 9));
+    fill_color(src, {200, 200, 200, 255});
+    const TestFrame flat = warped({.scale_x = scale}, src, src.desc());
+    const TestFrame moved = warped({.matrix = Affine{scale, 0, 10.5, 0, 1, 0}}, src, src.desc());
+    for (int x = 0; x < 321; ++x) {
+      ck_assert_int_le(std::abs(flat.at(0, x, 4) - (x == 160 ? 50 : 0)), 1);
+      ck_assert_int_le(std::abs(moved.at(0, x, 4) - (x == 10 ? 50 : 0)), 1);
+    }
+  }
+}
+GST_END_TEST;
+
 static Suite* cpu_cases_suite() {
   Suite* s = suite_create("cpu_cases");
   TCase* tc = tcase_create("cases");
@@ -335,6 +352,7 @@ static Suite* cpu_cases_suite() {
   tcase_add_test(tc, pixel_aspect_angle);
   tcase_add_test(tc, tight_rows);
   tcase_add_test(tc, long_sides);
+  tcase_add_test(tc, thin_picture_keeps_its_place);
   return s;
 }
 

@@ -123,18 +123,15 @@ GST_START_TEST(huge_while_playing) {
   warp.set_caps(in);
   warp(noise(in));
   g_object_set(warp.element(), "scale", 1e6, nullptr);
-  ck_assert_int_ne(warp.push(buffer_of(noise(in), in, 1)), GST_FLOW_OK);
-  int ours = 0;
-  for (const Message& m : messages_on(warp.bus())) {
-    if (m.text == "not negotiated") continue;  // the base class adds its own
-    ++ours;
-    ck_assert(m.type == GST_MESSAGE_ERROR && m.domain == GST_STREAM_ERROR &&
-              m.code == GST_STREAM_ERROR_FORMAT);
-    ck_assert_msg(m.text.find("64000000") != std::string::npos, "%s", m.text.c_str());
-  }
-  ck_assert_int_eq(ours, 1);
-  g_object_set(warp.element(), "scale", 1.0, nullptr);
-  assert_same(warp(noise(in), 2), noise(in), "after the error");
+  assert_one_message(warp.bus(), GST_MESSAGE_WARNING, GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS,
+                     {"scale", "64000000"});
+  assert_same(warp(noise(in), 1), noise(in), "the scale before");
+  // Where downstream has named the size, the canvas may be as large as it likes.
+  Warp fixed("framing=expand");
+  fixed.set_caps(in, in);
+  fixed(noise(in));
+  g_object_set(fixed.element(), "angle", 30.0, "scale", 1e6, nullptr);
+  fixed(noise(in), 1);
 }
 GST_END_TEST;
 

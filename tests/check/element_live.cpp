@@ -264,6 +264,23 @@ GST_START_TEST(controlled_properties) {
 }
 GST_END_TEST;
 
+// The other thread comes at any moment of a frame: a transparent border never meets caps without alpha.
+GST_START_TEST(transparent_while_playing) {
+  const std::string in = raw("RGBx", 64, 48);
+  Warp warp("angle=10");
+  warp.set_caps(in);
+  const Pixels src = solid(in, {{40, 80, 120, 255}});
+  std::atomic<bool> done{false};
+  std::thread toggler([&] {
+    for (int k = 0; !done; ++k)
+      gst_util_set_object_arg(G_OBJECT(warp.element()), "border-mode", k % 2 ? "constant" : "transparent");
+  });
+  for (int k = 0; k < 1000; ++k) warp(src, k);
+  done = true;
+  toggler.join();
+}
+GST_END_TEST;
+
 GST_START_TEST(live_border_color) {
   const std::string in = raw("RGB", 64, 48);
   const Pixels src = solid(in, {{1, 2, 3}});
@@ -310,6 +327,7 @@ static Suite* suite() {
   tcase_add_test(tc, controlled_size_stays);
   tcase_add_test(tc, controlled_properties);
   tcase_add_test(tc, live_border_color);
+  tcase_add_test(tc, transparent_while_playing);
   tcase_add_test(tc, caps_events);
   return s;
 }

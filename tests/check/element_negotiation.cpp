@@ -94,7 +94,11 @@ GST_START_TEST(size_of_downstream) {
       {"", ",height=240", 320, 240},
       {"framing=expand angle=90", ",height=320", 240, 320},
       {"framing=expand angle=90", ",width=240", 240, 320},
-      {"", ",width=[16,200],height=[16,4000]", 200, 480},
+      {"", ",width=[16,200],height=[16,4000]", 200, 150},
+      {"", ",width=[16,4000],height=[16,120]", 160, 120},
+      {"", ",width=[800,1000]", 800, 600},
+      {"", ",width=(int){40,100},height=[1,4000]", 100, 75},
+      {"", ",width=160,pixel-aspect-ratio=2/1", 160, 240},
       {"framing=expand angle=90", ",width=[16,4000],height=[16,4000]", 480, 640},
   };
   const std::string in = raw("GRAY8", 640, 480);
