@@ -103,16 +103,19 @@ struct Row {
   double at_first, per_i, per_j;
 };
 
-// Keeps every value of the row within +-2^30 over `w` x `h` output pixels. A row that leaves that range
-// belongs to a picture thinner than 1/50 pixel, or a thousand frames away; it is drawn together about the
-// middle of the source
-// (`centre`), which stays where it is on the output.
+// Keeps every value of the row, and its steps, within +-2^29 of the middle of the source (`centre`) over `w`
+// x `h` output pixels. A row that leaves that range belongs to a picture thinner than source side x output
+// side / 2^30 output pixels, or one as far away; it is drawn together about that middle, which stays in its
+// place on the output.
 Row within_range(Row r, double centre, int w, int h) {
   constexpr double kHuge = 1e300;  // so that nothing below overflows
   const auto finite = [&](double v) { return std::clamp(v, -kHuge, kHuge); };
   r = {finite(finite(r.at_first) - centre), finite(r.per_i), finite(r.per_j)};
-  const double shrink = std::max({1.0, std::abs(r.at_first) / kFarAway, std::abs(r.per_i) * 2 * w / kFarAway,
-                                  std::abs(r.per_j) * 2 * h / kFarAway});
+  double largest = std::max(std::abs(r.per_i), std::abs(r.per_j));
+  for (const double i : {0.0, w - 1.0})
+    for (const double j : {0.0, h - 1.0})
+      largest = std::max(largest, std::abs(r.at_first + r.per_i * i + r.per_j * j));
+  const double shrink = std::max(1.0, largest / kFarAway);
   return {centre + r.at_first / shrink, r.per_i / shrink, r.per_j / shrink};
 }
 
