@@ -295,6 +295,26 @@ Expected<Stream> make_stream(const GstCaps* in, const GstCaps* out) {
   return s;
 }
 
+bool is_identity(const WarpParams& params, const Stream& stream) {
+  const auto plan = make_plan(params, stream.src, stream.dst);
+  const auto* p = std::get_if<WarpPlan>(&plan);
+  return p && p->identity;
+}
+
+bool change_caps(const Stream& s, const WarpParams& before, const WarpParams& after) {
+  const double aspect = s.dst.pixel_aspect;
+  if (natural_size(before, s.src, aspect) != natural_size(after, s.src, aspect)) return true;
+  if (swaps_sides(before) != swaps_sides(after) && s.src.pixel_aspect != 1) return true;
+  return (before.border == Border::transparent) != (after.border == Border::transparent);
+}
+
+Status check_natural_size(const Stream& s, const WarpParams& before, const WarpParams& after) {
+  const double aspect = s.dst.pixel_aspect;
+  if (natural_size(before, s.src, aspect) != Size{s.dst.width, s.dst.height}) return std::nullopt;
+  const Size size = natural_size(after, s.src, aspect);
+  return check_size("an output", size.width, size.height);
+}
+
 bool is_cuda_caps(const GstCaps* caps) {
   return has_cuda_feature(gst_caps_get_features(caps, 0));
 }

@@ -32,6 +32,15 @@ struct Stream {
 // colorimetry.
 Expected<Stream> make_stream(const GstCaps* in, const GstCaps* out);
 
+// Whether nothing would change in such a stream.
+bool is_identity(const WarpParams& params, const Stream& stream);
+
+// Whether caps negotiated for `before` may come out otherwise for `after`.
+bool change_caps(const Stream& stream, const WarpParams& before, const WarpParams& after);
+
+// A size that would follow from `after` must be one that can be; fails, with words, where it is not.
+Status check_natural_size(const Stream& stream, const WarpParams& before, const WarpParams& after);
+
 bool is_cuda_caps(const GstCaps* caps);
 
 }  // namespace cudawarp

@@ -33,7 +33,6 @@
 #include "allocation.h"
 #include "caps.h"
 #include "frame.h"
-#include "geometry.h"
 #include "gpu.h"
 #include "settings.h"
 #include "task_pool.h"
@@ -78,21 +77,7 @@ static Private* priv_of(gpointer self) {
   return GST_CUDA_WARP(self)->priv;
 }
 
-static bool is_identity(const WarpParams& params, const Stream& stream) {
-  const auto plan = make_plan(params, stream.src, stream.dst);
-  const auto* p = std::get_if<WarpPlan>(&plan);
-  return p && p->identity;
-}
-
 // ---- properties
-
-// Whether caps negotiated for `before` may come out otherwise for `after`.
-static bool change_caps(const Stream& s, const WarpParams& before, const WarpParams& after) {
-  const double aspect = s.dst.pixel_aspect;
-  if (natural_size(before, s.src, aspect) != natural_size(after, s.src, aspect)) return true;
-  if (swaps_sides(before) != swaps_sides(after) && s.src.pixel_aspect != 1) return true;
-  return (before.border == Border::transparent) != (after.border == Border::transparent);
-}
 
 // A refused value: one message on the bus, now or, where no bus is there yet, when the element starts.
 static void refuse(GstCudaWarp* self, const std::string& property, const std::string& words) {
@@ -107,14 +92,6 @@ static void refuse(GstCudaWarp* self, const std::string& property, const std::st
   GST_WARNING_OBJECT(self, "%s: %s; the value before it stays in force", property.c_str(), words.c_str());
   std::lock_guard lock(self->priv->lock);
   self->priv->refused[property] = words;
-}
-
-// A size that follows from the values must be one that can be.
-static Status check_natural_size(const Stream& s, const WarpParams& before, const WarpParams& after) {
-  const double aspect = s.dst.pixel_aspect;
-  if (natural_size(before, s.src, aspect) != Size{s.dst.width, s.dst.height}) return std::nullopt;
-  const Size size = natural_size(after, s.src, aspect);
-  return check_size("an output", size.width, size.height);
 }
 
 static void gst_cuda_warp_set_property(GObject* object, guint id, const GValue* value, GParamSpec* pspec) {
