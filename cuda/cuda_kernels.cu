@@ -11,11 +11,12 @@ namespace {
 constexpr int kWarpX = 8, kWarpY = 4, kBlockX = 16, kBlockY = 16, kThreads = kBlockX * kBlockY;
 constexpr int kPixelsPerThread = 4;
 
-// Neighbouring pixels of a row that one thread computes, so that it writes whole words.
+// Neighbouring pixels of a row that one thread computes, so that it writes whole words, by their stored size.
+constexpr int pixels_per_cell(int stored) {
+  return stored == 4 ? 1 : stored == 2 ? 2 : 4;
+}
 template <class P>
-inline constexpr int kCell = P::kStore == 4   ? 1
-                             : P::kStore == 2 ? 2
-                                              : 4;
+inline constexpr int kCell = pixels_per_cell(P::kStore);
 template <class P>
 inline constexpr int kRows = kPixelsPerThread / kCell<P>;
 
@@ -199,8 +200,7 @@ int bytes_stored(PipeId pipe) {
 
 // Blocks that cover the plane, and how they lie: as kCell and kRows say.
 int lay_out_blocks(KernelPlane& k) {
-  const int store = bytes_stored(k.plan.pipe);
-  const int cell = store == 4 ? 1 : store == 2 ? 2 : 4;
+  const int cell = pixels_per_cell(bytes_stored(k.plan.pipe));
   const int width = kBlockX * cell, height = kBlockY * (kPixelsPerThread / cell);
   k.blocks_x = (k.plan.dst_w + width - 1) / width;
   return k.blocks_x * ((k.plan.dst_h + height - 1) / height);

@@ -45,6 +45,13 @@ PipeId pipe_of(const FormatInfo& src, const FormatInfo& dst, int plane) {
   return alpha ? PipeId::rgba_to_rgba : PipeId::rgbx_to_rgbx;
 }
 
+bool has_alpha(PipeId pipe) {
+#define CUDAWARP_ALPHA(name, load, channels, alpha, store) alpha,
+  constexpr bool kAlpha[] = {CUDAWARP_PIPES(CUDAWARP_ALPHA)};
+#undef CUDAWARP_ALPHA
+  return kAlpha[static_cast<size_t>(pipe)];
+}
+
 // The place of a component in a canonical word.
 int canonical_byte(Component c) {
   return c == Component::padding ? 3 : static_cast<int>(c);
@@ -75,8 +82,7 @@ void set_border(PlanePlan& p, const WarpParams& params, const FrameDesc& dst, in
   const PlaneFormat& stored = f.plane[plane];
   const bool transparent = params.border == Border::transparent;
   const BorderColor color = border_color(params.border_color, dst);
-  const bool alpha_pipe =
-      p.pipe == PipeId::rgb_to_rgba || p.pipe == PipeId::rgba_to_rgb || p.pipe == PipeId::rgba_to_rgba;
+  const bool alpha_pipe = has_alpha(p.pipe);
   // Alpha in 0..255; a format without alpha has an opaque border.
   const int alpha = transparent ? 0 : f.has_alpha() ? color.alpha : 255;
   p.border_word = 0;

@@ -6,15 +6,27 @@
 
 namespace cudawarp {
 
-bool decide_system_allocation(GstQuery* query) {
+GstCaps* allocation_caps(GstQuery* query, GstVideoInfo& info) {
   GstCaps* caps = nullptr;
   gst_query_parse_allocation(query, &caps, nullptr);
+  return caps && gst_video_info_from_caps(&info, caps) ? caps : nullptr;
+}
+
+void put_pool(GstQuery* query, GstBufferPool* pool, guint size, guint min, guint max) {
+  if (gst_query_get_n_allocation_pools(query) > 0)
+    gst_query_set_nth_allocation_pool(query, 0, pool, size, min, max);
+  else
+    gst_query_add_allocation_pool(query, pool, size, min, max);
+  gst_object_unref(pool);
+}
+
+bool decide_system_allocation(GstQuery* query) {
   GstVideoInfo info;
-  if (!caps || !gst_video_info_from_caps(&info, caps)) return false;
+  GstCaps* caps = allocation_caps(query, info);
+  if (!caps) return false;
   GstBufferPool* pool = nullptr;
   guint size = GST_VIDEO_INFO_SIZE(&info), min = 0, max = 0;
-  const bool offered = gst_query_get_n_allocation_pools(query) > 0;
-  if (offered) {
+  if (gst_query_get_n_allocation_pools(query) > 0) {
     gst_query_parse_nth_allocation_pool(query, 0, &pool, &size, &min, &max);
     size = MAX(size, GST_VIDEO_INFO_SIZE(&info));
   }
@@ -24,11 +36,7 @@ bool decide_system_allocation(GstQuery* query) {
   if (gst_query_find_allocation_meta(query, GST_VIDEO_META_API_TYPE, nullptr))
     gst_buffer_pool_config_add_option(config, GST_BUFFER_POOL_OPTION_VIDEO_META);
   gst_buffer_pool_set_config(pool, config);
-  if (offered)
-    gst_query_set_nth_allocation_pool(query, 0, pool, size, min, max);
-  else
-    gst_query_add_allocation_pool(query, pool, size, min, max);
-  gst_object_unref(pool);
+  put_pool(query, pool, size, min, max);
   return true;
 }
 

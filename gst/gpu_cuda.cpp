@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <mutex>
 
+#include "allocation.h"
 #include "compat.h"
 #include "frame.h"
 #include "gpu.h"
@@ -150,10 +151,9 @@ GstBufferPool* CudaGpu::configure(GstBufferPool* pool, GstCaps* caps, guint& siz
 }
 
 bool CudaGpu::propose_allocation(GstQuery* query) {
-  GstCaps* caps = nullptr;
-  gst_query_parse_allocation(query, &caps, nullptr);
   GstVideoInfo info;
-  if (!caps || !gst_video_info_from_caps(&info, caps)) return false;
+  GstCaps* caps = allocation_caps(query, info);
+  if (!caps) return false;
   guint size = GST_VIDEO_INFO_SIZE(&info);
   GstBufferPool* pool = configure(gst_cuda_buffer_pool_new(context_), caps, size, 0, 0);
   if (!pool) return false;
@@ -164,14 +164,13 @@ bool CudaGpu::propose_allocation(GstQuery* query) {
 }
 
 bool CudaGpu::decide_allocation(GstQuery* query) {
-  GstCaps* caps = nullptr;
-  gst_query_parse_allocation(query, &caps, nullptr);
   GstVideoInfo info;
-  if (!caps || !gst_video_info_from_caps(&info, caps)) return false;
+  GstCaps* caps = allocation_caps(query, info);
+  if (!caps) return false;
   GstBufferPool* pool = nullptr;
   guint size = GST_VIDEO_INFO_SIZE(&info), min = 0, max = 0;
-  const bool offered = gst_query_get_n_allocation_pools(query) > 0;
-  if (offered) gst_query_parse_nth_allocation_pool(query, 0, &pool, &size, &min, &max);
+  if (gst_query_get_n_allocation_pools(query) > 0)
+    gst_query_parse_nth_allocation_pool(query, 0, &pool, &size, &min, &max);
   if (pool && (!GST_IS_CUDA_BUFFER_POOL(pool) || GST_CUDA_BUFFER_POOL(pool)->context != context_))
     gst_clear_object(&pool);
   if (pool) pool = configure(pool, caps, size, min, max);
@@ -180,11 +179,7 @@ bool CudaGpu::decide_allocation(GstQuery* query) {
     pool = configure(gst_cuda_buffer_pool_new(context_), caps, size, min, max);
   }
   if (!pool) return false;
-  if (offered)
-    gst_query_set_nth_allocation_pool(query, 0, pool, size, min, max);
-  else
-    gst_query_add_allocation_pool(query, pool, size, min, max);
-  gst_object_unref(pool);
+  put_pool(query, pool, size, min, max);
   return true;
 }
 
