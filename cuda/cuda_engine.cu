@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include <algorithm>
 #include <array>
 
 #include "cuda_kernels.h"
 #include "device_memory.h"
+#include "pass_io.h"
 #include "warp.h"
 
 namespace cudawarp {
@@ -23,8 +25,8 @@ struct Layout {
   Layout(const FrameDesc& frame) {
     const FormatInfo& f = info(frame.format);
     for (int k = 0; k < f.planes; ++k) {
-      row_bytes[k] = f.plane_width(k, frame.width) * f.plane[k].bytes;
-      rows[k] = f.plane_height(k, frame.height);
+      row_bytes[k] = f.row_bytes(k, frame.skip_x + frame.width);
+      rows[k] = f.rows(k, frame.skip_y + frame.height);
       pitch[k] = align(row_bytes[k]);
       offset[k] = size;
       size += pitch[k] * rows[k];
@@ -85,14 +87,15 @@ Status Engine::init() {
   return textures_.init();
 }
 
-// Whether the kernels can read a device frame where it lies: words of 2 and 4 bytes must be aligned.
+// Whether the kernels can read a device frame where it lies: words must be aligned.
 bool readable(const WarpPlan& plan, const ConstImage& src) {
-  for (int k = 0; k < plan.planes; ++k) {
-    const int bytes = info(plan.src.format).plane[k].bytes;
-    const auto at =
-        reinterpret_cast<uintptr_t>(src.plane[k].data) | static_cast<uintptr_t>(src.plane[k].pitch);
-    if (bytes != 3 && at % bytes != 0) return false;
-  }
+  const FormatInfo& f = info(plan.src.format);
+  for (int g = 0; g < f.groups; ++g)
+    for (int k = 0; k < f.group[g].channels; ++k) {
+      const ConstImage::Plane& plane = src.plane[f.group[g].plane[k]];
+      const auto at = reinterpret_cast<uintptr_t>(plane.data) | static_cast<uintptr_t>(plane.pitch);
+      if (at % loaded_bytes(f.group[g].packing) != 0) return false;
+    }
   return true;
 }
 
@@ -103,7 +106,7 @@ Status Engine::stage_source(const WarpPlan& plan, ConstImage& src, cudaStream_t 
   if (auto failed = src_staging_.reserve(layout.size, pool_, stream, counters_.staging_allocations))
     return failed;
   const bool upload = src.memory == Memory::host;
-  for (int k = 0; k < plan.planes; ++k) {
+  for (int k = 0; k < info(plan.src.format).planes; ++k) {
     uint8_t* to = src_staging_.data() + layout.offset[k];
     CUDAWARP_TRY(cudaMemcpy2DAsync(to, layout.pitch[k], src.plane[k].data, src.plane[k].pitch,
                                    layout.row_bytes[k], layout.rows[k],
@@ -115,27 +118,34 @@ Status Engine::stage_source(const WarpPlan& plan, ConstImage& src, cudaStream_t 
   return std::nullopt;
 }
 
-// Textures for every plane where all can have one and the plan's result allows the texture unit's weights.
+// Textures for every pass where all can have them and the plan's result allows the texture unit's weights.
 Status Engine::set_textures(KernelArgs& args, const WarpPlan& plan, bool& textures) {
   textures = plan.precision == Precision::fast && plan.interpolation == Interpolation::bilinear;
-  for (int k = 0; k < args.planes && textures; ++k) {
-    const KernelPlane& p = args.plane[k];
-    textures =
-        has_texture_path(p.plan.pipe) && textures_.can_hold(p.src, p.src_pitch, p.plan.src_w, p.plan.src_h);
-  }
-  for (int k = 0; k < args.planes && textures; ++k) {
-    KernelPlane& p = args.plane[k];
-    if (auto failed = textures_.get(p.src, p.src_pitch, p.plan.src_w, p.plan.src_h,
-                                    info(plan.src.format).plane[k].bytes, done_.get(), p.texture))
-      return failed;
-  }
-  return std::nullopt;
+  const auto for_each_plane = [&](const auto& run) -> Status {
+    for (int n = 0; n < args.passes && textures; ++n) {
+      KernelPass& k = args.pass[n];
+      const bool by_channel = texture_channels(k.plan) == 1;
+      for (int c = 0; c < (by_channel ? k.plan.src_channels : 1) && textures; ++c)
+        if (auto failed = run(k, c)) return failed;
+    }
+    return std::nullopt;
+  };
+  if (auto failed = for_each_plane([&](KernelPass& k, int c) -> Status {
+        textures = texture_channels(k.plan) > 0 &&
+                   textures_.can_hold(k.src.data[c], k.src.pitch[c], k.plan.src_w, k.plan.src_h);
+        return std::nullopt;
+      }))
+    return failed;
+  return for_each_plane([&](KernelPass& k, int c) {
+    return textures_.get(k.src.data[c], k.src.pitch[c], k.plan.src_w, k.plan.src_h, texture_channels(k.plan),
+                         done_.get(), k.texture[c]);
+  });
 }
 
 Status Engine::fetch_result(const WarpPlan& plan, const Image& staged, const Image& dst,
                             cudaStream_t stream) {
   const Layout layout(plan.dst);
-  for (int k = 0; k < plan.planes; ++k) {
+  for (int k = 0; k < info(plan.dst.format).planes; ++k) {
     CUDAWARP_TRY(cudaMemcpy2DAsync(dst.plane[k].data, dst.plane[k].pitch, staged.plane[k].data,
                                    staged.plane[k].pitch, layout.row_bytes[k], layout.rows[k],
                                    cudaMemcpyDeviceToHost, stream));
@@ -155,22 +165,25 @@ Status Engine::warp(const WarpPlan& plan, const ConstImage& source, const Image&
     const Layout layout(plan.dst);
     if (auto failed = dst_staging_.reserve(layout.size, pool_, stream, counters_.staging_allocations))
       return failed;
-    for (int k = 0; k < plan.planes; ++k)
+    for (int k = 0; k < info(plan.dst.format).planes; ++k)
       result.plane[k] = {dst_staging_.data() + layout.offset[k], static_cast<ptrdiff_t>(layout.pitch[k])};
   }
 
-  KernelArgs args{};
-  args.planes = plan.planes;
-  for (int k = 0; k < plan.planes; ++k) {
-    KernelPlane& p = args.plane[k];
-    p.plan = plan.plane[k];
-    p.src = src.plane[k].data, p.src_pitch = src.plane[k].pitch;
-    p.dst = result.plane[k].data, p.dst_pitch = result.plane[k].pitch;
-    p.whole_words = (reinterpret_cast<uintptr_t>(p.dst) | static_cast<uintptr_t>(p.dst_pitch)) % 4 == 0;
+  // A frame in one launch, an interlaced one field by field.
+  const int groups = info(plan.src.format).groups;
+  for (int first = 0; first < plan.passes; first += groups) {
+    KernelArgs args{};
+    args.passes = std::min(groups, plan.passes - first);
+    for (int n = 0; n < args.passes; ++n) {
+      KernelPass& k = args.pass[n];
+      k.plan = plan.pass[first + n];
+      k.src = source_of(plan, k.plan, src);
+      k.dst = target_of(plan, k.plan, result);
+    }
+    bool textures = false;
+    if (auto failed = set_textures(args, plan, textures)) return failed;
+    CUDAWARP_TRY(launch_warp(args, plan.interpolation, textures, stream));
   }
-  bool textures = false;
-  if (auto failed = set_textures(args, plan, textures)) return failed;
-  CUDAWARP_TRY(launch_warp(args, plan.interpolation, textures, stream));
   if (dst.memory == Memory::host)
     if (auto failed = fetch_result(plan, result, dst, stream)) return failed;
   CUDAWARP_TRY(cudaEventRecord(done_.get(), stream));

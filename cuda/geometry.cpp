@@ -158,10 +158,12 @@ std::optional<Affine> dst_from_src(const WarpParams& p, const FrameDesc& src, co
   return m;
 }
 
-Affine luma_from_plane(const FrameDesc& frame, int plane) {
-  const PlaneFormat& f = info(frame.format).plane[plane];
-  const double w = 1 << f.shift_x, h = 1 << f.shift_y;
-  return Affine{w, 0, frame.cosited_x ? (1 - w) / 2 : 0, 0, h, frame.cosited_y ? (1 - h) / 2 : 0};
+Affine luma_from_group(const FrameDesc& frame, int group, bool sited) {
+  const Group& g = info(frame.format).group[group];
+  const int w = 1 << g.shift_x, h = 1 << g.shift_y;
+  const double site_x = sited && frame.cosited_x ? (1 - w) / 2.0 : 0;
+  const double site_y = sited && frame.cosited_y ? (1 - h) / 2.0 : 0;
+  return {double(w), 0, site_x - (frame.skip_x & (w - 1)), 0, double(h), site_y - (frame.skip_y & (h - 1))};
 }
 
 }  // namespace cudawarp

@@ -34,8 +34,8 @@ Size natural_size(const WarpParams& params, const FrameDesc& src, double dst_pix
 // Source pixels to output pixels. Nothing where the map is singular or not finite.
 std::optional<Affine> dst_from_src(const WarpParams& params, const FrameDesc& src, const FrameDesc& dst);
 
-// Luma coordinates from the coordinates of plane `plane` of the frame: the one place that knows chroma
-// siting.
-Affine luma_from_plane(const FrameDesc& frame, int plane);
+// Luma coordinates of the frame from the coordinates of group `group`'s grid: the one place that knows chroma
+// siting. Without `sited`, those of the blocks of luma pixels that the samples stand for.
+Affine luma_from_group(const FrameDesc& frame, int group, bool sited = true);
 
 }  // namespace cudawarp

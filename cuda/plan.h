@@ -7,7 +7,7 @@
 
 #include "affine.h"
 #include "format.h"
-#include "plane_plan.h"
+#include "pass_plan.h"
 #include "status.h"
 
 namespace cudawarp {
@@ -32,6 +32,7 @@ struct WarpParams {
   uint32_t border_color = 0xff000000;  // ARGB, sRGB
   bool edge_antialias = true;
   Interpolation interpolation = Interpolation::bilinear;
+  bool antialias = true;  // where the map shrinks, average over the footprint of each output pixel
   Precision precision = Precision::fast;
 
   bool operator==(const WarpParams&) const = default;
@@ -46,18 +47,24 @@ struct FrameDesc {
   bool full_range = true;
   bool cosited_x = false,
        cosited_y = false;  // chroma sits on the first luma sample of its block, else between
+  // A frame cut out of a larger one: luma pixels of its first chroma block (in interlaced frames, of its
+  // first two rows of blocks) that lie left of it and above it. Images begin with that block.
+  int skip_x = 0, skip_y = 0;
+  bool interlaced = false;  // two fields, line by line, each warped by itself
 
   bool operator==(const FrameDesc&) const = default;
 };
 
+inline constexpr int kMaxPasses = 2 * kMaxGroups;  // each group; in interlaced frames, field by field
+
 struct WarpPlan {
   FrameDesc src, dst;
-  Affine dst_from_src, src_from_dst;  // pixels to pixels, of the first plane
-  Interpolation interpolation;        // `nearest` where every plane is an exact copy, whatever was asked for
+  Affine dst_from_src, src_from_dst;  // pixels to pixels, of the frames
+  Interpolation interpolation;        // `nearest` where every pass is an exact copy, whatever was asked for
   Precision precision;
   bool identity;  // the output equals the input, byte for byte
-  int planes;
-  std::array<PlanePlan, kMaxPlanes> plane;
+  int passes;
+  std::array<PassPlan, kMaxPasses> pass;
 };
 
 // Sides of a frame that a plan accepts.
@@ -70,8 +77,8 @@ Status check_size(const char* which, int width, int height);
 Status check(const WarpParams& params);
 
 // Computes everything an engine needs, once. Pure; any thread. Fails, with words, where the map is singular,
-// a size is out of 1..kMaxSide, the formats do not go together, or a transparent border meets a format
-// without alpha.
+// a size is out of 1..kMaxSide, the formats do not go together, only one frame is interlaced, or a
+// transparent border meets a format without alpha.
 Expected<WarpPlan> make_plan(const WarpParams& params, const FrameDesc& src, const FrameDesc& dst);
 
 }  // namespace cudawarp

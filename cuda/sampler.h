@@ -1,22 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The per-pixel core that both engines run: coordinates, borders, weights, sampling, mixing and rounding. One
-// definition, compiled by the host compiler and by nvcc, to the same bits: coordinates are integers, the rest
-// is float without contraction (-ffp-contract=off, -fmad=false) and without transcendental functions, and
-// every float is clamped before it becomes an integer.
+// The per-pixel core that both engines run, fetch - sample - colour: coordinates, borders, weights, sampling,
+// mixing and rounding; what it gives, store.h writes. One definition, compiled by the host compiler and by
+// nvcc, to the same bits: coordinates are integers, the rest is float without contraction (-ffp-contract=off,
+// -fmad=false) and without transcendental functions, and every float is clamped before it becomes an integer.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <utility>
 
-#include "plane_plan.h"
-
-#ifdef __CUDACC__
-#define CUDAWARP_BOTH __host__ __device__ inline
-#else
-#define CUDAWARP_BOTH inline
-#endif
+#include "pass_plan.h"
+#include "weights.h"
 
 namespace cudawarp {
 
@@ -58,13 +54,14 @@ CUDAWARP_BOTH Cell cell_of(int64_t q32) {
           static_cast<float>(static_cast<uint32_t>(q32) >> 8) * (1.0f / 16777216)};
 }
 
-// The four weights of Catmull-Rom (the cubic convolution kernel of Keys, a = -1/2) for taps at -1, 0, 1, 2.
-CUDAWARP_BOTH void bicubic_weights(float t, float (&w)[4]) {
-  const float t2 = t * t, t3 = t2 * t;
-  w[0] = t2 - 0.5f * (t3 + t);
-  w[2] = 0.5f * t + 2.0f * t2 - 1.5f * t3;
-  w[3] = 0.5f * (t3 - t2);
-  w[1] = 1.0f - w[0] - w[2] - w[3];
+// f(0) ... f(N - 1), written out: compilers keep small arrays in registers only where no loop is left.
+template <int... K, class Function>
+CUDAWARP_BOTH void unrolled(std::integer_sequence<int, K...>, const Function& f) {
+  (f(K), ...);
+}
+template <int N, class Function>
+CUDAWARP_BOTH void each(const Function& f) {
+  unrolled(std::make_integer_sequence<int, N>{}, f);
 }
 
 template <int N>
@@ -72,14 +69,16 @@ struct Pixel {
   float c[N];
 };
 
+// Written so that nothing cancels: colours multiplied by an alpha that nearly vanishes keep their ratio to
+// it.
 CUDAWARP_BOTH float lerp(float a, float b, float t) {
-  return a + (b - a) * t;
+  return a * (1.0f - t) + b * t;
 }
 
 template <int N>
 CUDAWARP_BOTH Pixel<N> lerp(const Pixel<N>& a, const Pixel<N>& b, float t) {
   Pixel<N> r;
-  for (int k = 0; k < N; ++k) r.c[k] = lerp(a.c[k], b.c[k], t);
+  each<N>([&](int k) { r.c[k] = lerp(a.c[k], b.c[k], t); });
   return r;
 }
 
@@ -95,133 +94,230 @@ CUDAWARP_BOTH uint32_t permute(uint32_t word, uint32_t select) {
 #endif
 }
 
-// One plane of the source, as the core reads it.
+// One group of the source, as the core reads it: by channel where each has its place, else the first only. On
+// the GPU addresses must be aligned to the words that the packing reads (loads of 2, 4 and 8 bytes).
 struct Source {
-  const uint8_t* data;
-  ptrdiff_t pitch;
+  const uint8_t* data[kMaxChannels];
+  int32_t pitch[kMaxChannels];
+
+  CUDAWARP_BOTH const uint8_t* row(int channel, int y) const {
+    return data[channel] + int64_t{y} * pitch[channel];
+  }
 };
 
-// How a plane's pixels are read, computed and written: kLoad bytes in memory, kChannels floats, premultiplied
-// by the last of them where kAlpha, kStore bytes. Packed words have the canonical order (R, G, B, A from byte
-// 0).
-template <int Load, int Channels, bool Alpha, int Store>
-struct Pipe {
-  static constexpr int kLoad = Load, kChannels = Channels, kStore = Store;
+template <class Word>
+CUDAWARP_BOTH Word load_word(const uint8_t* at) {
+  Word word;
+#ifdef __CUDA_ARCH__
+  word = *reinterpret_cast<const Word*>(at);
+#else
+  std::memcpy(&word, at, sizeof word);
+#endif
+  return word;
+}
+
+// The words of a pixel, in canonical order.
+template <int N>
+struct Words {
+  uint32_t c[N];
+};
+
+// A way of reading: kChannels channels, the last of which is alpha where kAlpha.
+template <Packing P, int Channels, bool Alpha>
+struct Fetch {
+  static constexpr Packing kPacking = P;
+  static constexpr int kChannels = Channels;
   static constexpr bool kAlpha = Alpha;
   using Value = Pixel<Channels>;
+  using Word = Words<Channels>;
 
-  // On the GPU the address must be aligned to kLoad for loads of 2 and 4 bytes.
-  static CUDAWARP_BOTH uint32_t load(const PlanePlan& p, const uint8_t* at) {
-    if constexpr (kLoad == 1) {
-      return *at;
-    } else if constexpr (kLoad == 2) {
-      uint16_t word;
-#ifdef __CUDA_ARCH__
-      word = *reinterpret_cast<const uint16_t*>(at);
-#else
-      std::memcpy(&word, at, sizeof word);
-#endif
-      return word;
-    } else if constexpr (kLoad == 3) {
-      const uint32_t word = at[0] | uint32_t{at[1]} << 8 | uint32_t{at[2]} << 16;
-      return permute(word, p.load_select) | p.load_or;
-    } else {
+  static CUDAWARP_BOTH Word words(const PassPlan& p, const Source& s, int x, int y) {
+    Word w;
+    if constexpr (P == Packing::samples8 || P == Packing::samples16) {
+      each<kChannels>([&](int k) {
+        if (k == 3 && p.src_channels < 4) {
+          w.c[k] = p.src_opaque;
+          return;
+        }
+        const uint8_t* at = s.row(k, y) + x * p.src_step;
+        w.c[k] = P == Packing::samples8 ? *at : load_word<uint16_t>(at);
+      });
+    } else if constexpr (P == Packing::bytes2 || P == Packing::bytes4) {
+      const uint8_t* at = s.row(0, y);
       uint32_t word;
-#ifdef __CUDA_ARCH__
-      word = *reinterpret_cast<const uint32_t*>(at);
-#else
-      std::memcpy(&word, at, sizeof word);
-#endif
-      return permute(word, p.load_select) | p.load_or;
+      if constexpr (P == Packing::bytes2)
+        word = permute(load_word<uint16_t>(at + x * 2), p.load_select);
+      else
+        word = permute(load_word<uint32_t>(at + x * 4), p.load_select) | p.load_or;
+      each<kChannels>([&](int k) { w.c[k] = (word >> (8 * k)) & 0xff; });
+    } else if constexpr (P == Packing::bytes3) {
+      const uint8_t* at = s.row(0, y) + x * 3;
+      each<3>([&](int k) { w.c[k] = at[p.src_at[k]]; });
+      if constexpr (kChannels == 4) w.c[3] = p.src_opaque;
+    } else if constexpr (P == Packing::words2) {
+      const uint32_t word = load_word<uint32_t>(s.row(0, y) + x * 4);
+      w.c[0] = word & 0xffff, w.c[1] = word >> 16;
+    } else if constexpr (P == Packing::words4) {
+      const uint64_t word = load_word<uint64_t>(s.row(0, y) + x * 8);
+      each<4>([&](int k) { w.c[k] = static_cast<uint32_t>(word >> (16 * k)) & 0xffff; });
+    } else {
+      const uint32_t word = load_word<uint32_t>(s.row(0, y) + x * 4);
+      each<3>([&](int k) { w.c[k] = (word >> p.src_at[k]) & 0x3ff; });
+      w.c[3] = word >> 30;
     }
+    return w;
   }
 
-  static CUDAWARP_BOTH Value unpack(uint32_t word) {
+  static CUDAWARP_BOTH Value value(const Word& w) {
     Value v;
-    for (int k = 0; k < kChannels; ++k) v.c[k] = static_cast<float>((word >> (8 * k)) & 0xff);
-    if constexpr (kAlpha)
-      for (int k = 0; k < kChannels - 1; ++k) v.c[k] = v.c[k] * v.c[kChannels - 1];
+    each<kChannels>([&](int k) { v.c[k] = static_cast<float>(w.c[k]); });
+    if constexpr (kAlpha) each<kChannels - 1>([&](int k) { v.c[k] = v.c[k] * v.c[kChannels - 1]; });
     return v;
   }
 
-  // To the nearest code value; halves go up.
-  static CUDAWARP_BOTH uint32_t round(float v) {
-    v = v + 0.5f;
-    v = v < 0.0f ? 0.0f : v;
-    v = v > 255.0f ? 255.0f : v;
-    return static_cast<uint32_t>(static_cast<int>(v));
+  static CUDAWARP_BOTH Value border(const PassPlan& p) {
+    Value v;
+    each<kChannels>([&](int k) { v.c[k] = p.border[k]; });
+    return v;
+  }
+  static CUDAWARP_BOTH Word border_words(const PassPlan& p) {
+    Word w;
+    each<kChannels>([&](int k) { w.c[k] = p.border_word[k]; });
+    return w;
   }
 
-  static CUDAWARP_BOTH uint32_t pack(const Value& v) {
-    uint32_t word = 0;
+  // A tap by indices from index_of().
+  template <bool Inside>
+  static CUDAWARP_BOTH Value tap(const PassPlan& p, const Source& s, int x, int y) {
+    if constexpr (!Inside)
+      if ((x | y) < 0) return border(p);
+    return value(words(p, s, x, y));
+  }
+
+  // From values of the source to words of the output, the nearest; halves go up. The place of a conversion of
+  // colours: here they are only scaled to the output's depth.
+  static CUDAWARP_BOTH Word color(const PassPlan& p, const Value& v) {
+    Word w;
+    float divide = 1.0f;
     if constexpr (kAlpha) {
       const float alpha = v.c[kChannels - 1];
-      if (!(alpha > 0.0f)) return 0;
-      const float scale = 1.0f / alpha;
-      for (int k = 0; k < kChannels - 1; ++k) word |= round(v.c[k] * scale) << (8 * k);
-      word |= round(alpha) << (8 * (kChannels - 1));
-    } else {
-      for (int k = 0; k < kChannels; ++k) word |= round(v.c[k]) << (8 * k);
+      if (!(alpha > 0.0f)) return Word{};
+      divide = 1.0f / alpha;
     }
-    return word;
-  }
-
-  static CUDAWARP_BOTH Value border(const PlanePlan& p) {
-    Value v;
-    for (int k = 0; k < kChannels; ++k) v.c[k] = p.border[k];
-    return v;
-  }
-
-  static CUDAWARP_BOTH Value tap(const PlanePlan& p, const Source& s, int x, int y) {
-    return unpack(load(p, s.data + y * s.pitch + x * kLoad));
-  }
-
-  // A tap by indices already passed through border_index.
-  static CUDAWARP_BOTH Value tap_or_border(const PlanePlan& p, const Source& s, int x, int y) {
-    return (x | y) < 0 ? border(p) : tap(p, s, x, y);
+    each<kChannels>([&](int k) {
+      const bool divided = kAlpha && k < kChannels - 1;
+      float code = (divided ? v.c[k] * divide : v.c[k]) * p.scale[k] + 0.5f;
+      code = code < 0.0f ? 0.0f : code;
+      code = code > p.largest[k] ? p.largest[k] : code;
+      w.c[k] = static_cast<uint32_t>(static_cast<int>(code)) << p.low_zeros;
+    });
+    return w;
   }
 };
 
-// The source at a point of the sample grid (both in 1/2^32 pixel, from the corner of the plane).
-template <class P>
-CUDAWARP_BOTH typename P::Value sample_nearest(const PlanePlan& p, const Source& s, int64_t x, int64_t y) {
-  const int i = border_index(static_cast<int>(x >> 32), p.src_w, p.outside);
-  const int j = border_index(static_cast<int>(y >> 32), p.src_h, p.outside);
-  return P::tap_or_border(p, s, i, j);
+// Sampling. Where every tap is `Inside` the picture there is no border to think of.
+
+template <bool Inside>
+CUDAWARP_BOTH int index_of(const PassPlan& p, int i, int n) {
+  if constexpr (Inside) return i;
+  return border_index(i, n, p.outside);
 }
 
-template <class P>
-CUDAWARP_BOTH typename P::Value sample_bilinear(const PlanePlan& p, const Source& s, int64_t x, int64_t y) {
+// The source at a point of the sample grid (both in 1/2^32 pixel, from the corner of the grid).
+template <class F, bool Inside>
+CUDAWARP_BOTH typename F::Value sample_nearest(const PassPlan& p, const Source& s, int64_t x, int64_t y) {
+  return F::template tap<Inside>(p, s, index_of<Inside>(p, static_cast<int>(x >> 32), p.src_w),
+                                 index_of<Inside>(p, static_cast<int>(y >> 32), p.src_h));
+}
+
+template <class F, bool Inside>
+CUDAWARP_BOTH typename F::Value sample_bilinear(const PassPlan& p, const Source& s, int64_t x, int64_t y) {
   const Cell u = cell_of(x - kHalfPixel), v = cell_of(y - kHalfPixel);
-  int x0 = u.index, x1 = x0 + 1, y0 = v.index, y1 = y0 + 1;
-  if (x0 >= 0 && x1 < p.src_w && y0 >= 0 && y1 < p.src_h) {
-    return lerp(lerp(P::tap(p, s, x0, y0), P::tap(p, s, x1, y0), u.fraction),
-                lerp(P::tap(p, s, x0, y1), P::tap(p, s, x1, y1), u.fraction), v.fraction);
+  const int x0 = index_of<Inside>(p, u.index, p.src_w), x1 = index_of<Inside>(p, u.index + 1, p.src_w);
+  const int y0 = index_of<Inside>(p, v.index, p.src_h), y1 = index_of<Inside>(p, v.index + 1, p.src_h);
+  const auto tap = [&](int i, int j) { return F::template tap<Inside>(p, s, i, j); };
+  return lerp(lerp(tap(x0, y0), tap(x1, y0), u.fraction), lerp(tap(x0, y1), tap(x1, y1), u.fraction),
+              v.fraction);
+}
+
+template <int N>
+CUDAWARP_BOTH void add_weighted(Pixel<N>& sum, const Pixel<N>& v, float w) {
+  each<N>([&](int k) { sum.c[k] = sum.c[k] + v.c[k] * w; });
+}
+
+// Bicubic (4 taps along each axis) and Lanczos (6).
+template <class F, int Taps, bool Inside>
+CUDAWARP_BOTH typename F::Value sample_kernel(const PassPlan& p, const Source& s, int64_t x, int64_t y) {
+  const Cell u = cell_of(x - kHalfPixel), v = cell_of(y - kHalfPixel);
+  float wx[Taps], wy[Taps];
+  kernel_weights(u.fraction, wx);
+  kernel_weights(v.fraction, wy);
+  constexpr int kBefore = Taps / 2 - 1;
+  int xs[Taps];
+  for (int k = 0; k < Taps; ++k) xs[k] = index_of<Inside>(p, u.index - kBefore + k, p.src_w);
+  typename F::Value sum{};
+  for (int j = 0; j < Taps; ++j) {
+    const int row = index_of<Inside>(p, v.index - kBefore + j, p.src_h);
+    typename F::Value line{};
+    for (int i = 0; i < Taps; ++i) add_weighted(line, F::template tap<Inside>(p, s, xs[i], row), wx[i]);
+    add_weighted(sum, line, wy[j]);
   }
-  x0 = border_index(x0, p.src_w, p.outside), x1 = border_index(x1, p.src_w, p.outside);
-  y0 = border_index(y0, p.src_h, p.outside), y1 = border_index(y1, p.src_h, p.outside);
-  return lerp(lerp(P::tap_or_border(p, s, x0, y0), P::tap_or_border(p, s, x1, y0), u.fraction),
-              lerp(P::tap_or_border(p, s, x0, y1), P::tap_or_border(p, s, x1, y1), u.fraction), v.fraction);
+  return sum;
 }
 
-template <class P>
-CUDAWARP_BOTH typename P::Value sample_bicubic(const PlanePlan& p, const Source& s, int64_t x, int64_t y) {
-  const Cell u = cell_of(x - kHalfPixel), v = cell_of(y - kHalfPixel);
-  float wx[4], wy[4];
-  bicubic_weights(u.fraction, wx);
-  bicubic_weights(v.fraction, wy);
-  int xs[4];
-  for (int k = 0; k < 4; ++k) xs[k] = border_index(u.index - 1 + k, p.src_w, p.outside);
-  typename P::Value sum{};
-  for (int j = 0; j < 4; ++j) {
-    const int row = border_index(v.index - 1 + j, p.src_h, p.outside);
-    typename P::Value line{};
-    for (int i = 0; i < 4; ++i) {
-      const typename P::Value t = P::tap_or_border(p, s, xs[i], row);
-      for (int k = 0; k < P::kChannels; ++k) line.c[k] = line.c[k] + t.c[k] * wx[i];
+// The first and the last pixel whose centres lie within `span` of the point.
+CUDAWARP_BOTH int first_within(int64_t at, int64_t span) {
+  return static_cast<int>((at - span + (kHalfPixel - 1)) >> 32);
+}
+CUDAWARP_BOTH int last_within(int64_t at, int64_t span) {
+  return static_cast<int>((at + span - kHalfPixel) >> 32);
+}
+
+// How far the centre of pixel i lies beyond the point.
+CUDAWARP_BOTH float distance(int i, int64_t at) {
+  return static_cast<float>((int64_t{i} << 32) + kHalfPixel - at) * (1.0f / 4294967296);
+}
+
+// The mean over the output pixel's footprint. In one that lies upright a weight is that of its column times
+// that of its row.
+template <class F, Interpolation I, bool Upright, bool Inside>
+CUDAWARP_BOTH typename F::Value sample_footprint(const PassPlan& p, const Source& s, int64_t x, int64_t y) {
+  const Footprint& f = p.footprint;
+  const auto weight1 = [&f](float t) { return footprint_weight<I>(t, f.half1); };
+  const auto weight2 = [&f](float t) { return footprint_weight<I>(t, f.half2); };
+  const bool turned = f.x1 == 0.0f;  // upright, and the first direction goes down
+  const int i0 = first_within(x, f.span_x), i1 = last_within(x, f.span_x);
+  const int j0 = first_within(y, f.span_y), j1 = last_within(y, f.span_y);
+  float columns[Upright ? kMaxTaps + 1 : 1];
+  if constexpr (Upright)
+    for (int i = i0, n = 0; i <= i1; i += f.step_x, ++n) {
+      const float dx = distance(i, x);
+      columns[n] = turned ? weight2(f.x2 * dx) : weight1(f.x1 * dx);
     }
-    for (int k = 0; k < P::kChannels; ++k) sum.c[k] = sum.c[k] + line.c[k] * wy[j];
+  typename F::Value sum{};
+  float weights = 0.0f;
+  for (int j = j0; j <= j1; j += f.step_y) {
+    const float dy = distance(j, y), t1 = f.y1 * dy, t2 = f.y2 * dy;
+    const float row_weight = !Upright ? 0.0f : turned ? weight1(t1) : weight2(t2);
+    const int row = index_of<Inside>(p, j, p.src_h);
+    typename F::Value line{};
+    float line_weights = 0.0f;
+    for (int i = i0, n = 0; i <= i1; i += f.step_x, ++n) {
+      float w;
+      if constexpr (Upright) {
+        w = columns[n] * row_weight;
+      } else {
+        const float dx = distance(i, x);
+        w = weight1(f.x1 * dx + t1) * weight2(f.x2 * dx + t2);
+      }
+      if (w == 0.0f) continue;
+      line_weights = line_weights + w;
+      add_weighted(line, F::template tap<Inside>(p, s, index_of<Inside>(p, i, p.src_w), row), w);
+    }
+    weights = weights + line_weights;
+    each<F::kChannels>([&](int k) { sum.c[k] = sum.c[k] + line.c[k]; });
   }
+  each<F::kChannels>([&](int k) { sum.c[k] = sum.c[k] / weights; });
   return sum;
 }
 
@@ -232,50 +328,64 @@ CUDAWARP_BOTH float ramp(int64_t inside_q32, float per_source_pixel) {
   return d < 0.0f ? 0.0f : d > 1.0f ? 1.0f : d;
 }
 
-CUDAWARP_BOTH float coverage(const PlanePlan& p, int64_t x, int64_t y) {
+CUDAWARP_BOTH float coverage(const PassPlan& p, int64_t x, int64_t y) {
   return ramp(x - p.edge_left, p.ramp_x) * ramp(p.edge_right - x, p.ramp_x) * ramp(y - p.edge_top, p.ramp_y) *
          ramp(p.edge_bottom - y, p.ramp_y);
 }
 
 // Whether the picture covers the whole output pixel, so that coverage() need not be asked.
-CUDAWARP_BOTH bool covered(const PlanePlan& p, int64_t x, int64_t y) {
+CUDAWARP_BOTH bool covered(const PassPlan& p, int64_t x, int64_t y) {
   return x >= p.inner_left && x <= p.inner_right && y >= p.inner_top && y <= p.inner_bottom;
 }
 
-// One output pixel, packed in canonical order, from the source point (x, y).
-template <class P, Interpolation I>
-CUDAWARP_BOTH uint32_t warp_pixel(const PlanePlan& p, const Source& s, int64_t x, int64_t y) {
+// The source at a point, interpolated; where the pass shrinks and `Antialias`, averaged.
+template <class F, Interpolation I, bool Antialias, bool Inside>
+CUDAWARP_BOTH typename F::Value sample(const PassPlan& p, const Source& s, int64_t x, int64_t y) {
+  if constexpr (Antialias)
+    if (p.shrinks)
+      return p.footprint.upright ? sample_footprint<F, I, true, Inside>(p, s, x, y)
+                                 : sample_footprint<F, I, false, Inside>(p, s, x, y);
+  if constexpr (I == Interpolation::nearest) return sample_nearest<F, Inside>(p, s, x, y);
+  if constexpr (I == Interpolation::bilinear) return sample_bilinear<F, Inside>(p, s, x, y);
+  if constexpr (I == Interpolation::bicubic) return sample_kernel<F, 4, Inside>(p, s, x, y);
+  if constexpr (I == Interpolation::lanczos) return sample_kernel<F, 6, Inside>(p, s, x, y);
+}
+
+// Whether all taps of a pixel at this source point lie inside the picture, which covers it wholly. Where that
+// holds for two pixels it holds for all between them.
+CUDAWARP_BOTH bool is_inside(const PassPlan& p, int64_t x, int64_t y) {
+  const int i = static_cast<int>(x >> 32), j = static_cast<int>(y >> 32);
+  return i >= p.inside_left && i <= p.inside_right && j >= p.inside_top && j <= p.inside_bottom;
+}
+
+// One output pixel, in words of the output, from the source point (x, y); of such a pixel only if `Inside`.
+template <class F, Interpolation I, bool Antialias, bool Inside>
+CUDAWARP_BOTH typename F::Word warp_pixel(const PassPlan& p, const Source& s, int64_t x, int64_t y) {
   float cover = 1.0f;
-  if (p.outside == Outside::blend && !covered(p, x, y)) {
-    cover = coverage(p, x, y);
-    if (cover == 0.0f) return p.border_word;
-  }
+  if constexpr (!Inside)
+    if (p.outside == Outside::blend && !covered(p, x, y)) {
+      cover = coverage(p, x, y);
+      if (cover == 0.0f) return F::border_words(p);
+    }
   if constexpr (I == Interpolation::nearest) {
-    if (cover == 1.0f) {  // the stored bytes, untouched by arithmetic
-      const int i = border_index(static_cast<int>(x >> 32), p.src_w, p.outside);
-      const int j = border_index(static_cast<int>(y >> 32), p.src_h, p.outside);
-      return (i | j) < 0 ? p.border_word : P::load(p, s.data + j * s.pitch + i * P::kLoad);
+    if (cover == 1.0f && p.same_words && !(Antialias && p.shrinks)) {  // the words untouched by arithmetic
+      const int i = index_of<Inside>(p, static_cast<int>(x >> 32), p.src_w);
+      const int j = index_of<Inside>(p, static_cast<int>(y >> 32), p.src_h);
+      return !Inside && (i | j) < 0 ? F::border_words(p) : F::words(p, s, i, j);
     }
   }
-  typename P::Value v;
-  if constexpr (I == Interpolation::nearest) v = sample_nearest<P>(p, s, x, y);
-  if constexpr (I == Interpolation::bilinear) v = sample_bilinear<P>(p, s, x, y);
-  if constexpr (I == Interpolation::bicubic) v = sample_bicubic<P>(p, s, x, y);
-  if (cover < 1.0f) v = lerp(P::border(p), v, cover);
-  return P::pack(v);
+  typename F::Value v = sample<F, I, Antialias, Inside>(p, s, x, y);
+  if constexpr (!Inside)
+    if (cover < 1.0f) v = lerp(F::border(p), v, cover);
+  return F::color(p, v);
 }
 
 // The source point of output pixel (i, j).
-CUDAWARP_BOTH int64_t source_x(const PlanePlan& p, int i, int j) {
+CUDAWARP_BOTH int64_t source_x(const PassPlan& p, int i, int j) {
   return p.x0 + p.x_per_i * i + p.x_per_j * j;
 }
-CUDAWARP_BOTH int64_t source_y(const PlanePlan& p, int i, int j) {
+CUDAWARP_BOTH int64_t source_y(const PassPlan& p, int i, int j) {
   return p.y0 + p.y_per_i * i + p.y_per_j * j;
-}
-
-// A canonical word in the order of the output format.
-CUDAWARP_BOTH uint32_t store_word(const PlanePlan& p, uint32_t canonical) {
-  return permute(canonical | p.store_or, p.store_select);
 }
 
 }  // namespace cudawarp

@@ -2,47 +2,108 @@
 #include <algorithm>
 #include <cstring>
 
+#include "pass_io.h"
 #include "sampler.h"
+#include "store.h"
 #include "warp.h"
 
 namespace cudawarp {
 namespace {
 
-template <class P, Interpolation I>
-void warp_rows(const PlanePlan& plane, const Source& src, const Image::Plane& dst, int first, int last) {
-  const PlanePlan p = plane;  // a copy that the bytes written below cannot alias
-  for (int j = first; j < last; ++j) {
-    uint8_t* out = dst.data + j * dst.pitch;
-    int64_t x = source_x(p, 0, j), y = source_y(p, 0, j);
-    for (int i = 0; i < p.dst_w; ++i, out += P::kStore, x += p.x_per_i, y += p.y_per_i) {
-      uint32_t word = warp_pixel<P, I>(p, src, x, y);
-      if constexpr (P::kStore >= 3) word = store_word(p, word);
-      std::memcpy(out, &word, P::kStore);
+constexpr int kBandRows = 32;  // enough bands that no core waits long for another, each worth a task
+constexpr int kRun = 64;       // pixels of a row between sampling and storing them
+
+template <class Word, int N>
+void store_samples(const PassPlan& p, const Target& out, int i, int j, const Words<N>* words, int count) {
+  for (int k = 0; k < N && k < p.dst_channels; ++k) {
+    uint8_t* at = out.row(k, j) + ptrdiff_t{i} * p.dst_step;
+    for (int n = 0; n < count; ++n, at += p.dst_step) {
+      const Word word = static_cast<Word>(words[n].c[k]);
+      std::memcpy(at, &word, sizeof word);
     }
   }
 }
 
-using WarpRows = void (*)(const PlanePlan&, const Source&, const Image::Plane&, int, int);
+template <int Bytes, int N>
+void store_packed(const PassPlan& plan, const Target& out, int i, int j, const Words<N>* words, int count) {
+  const PassPlan p = plan;  // a copy that the bytes written below cannot alias
+  uint8_t* at = out.row(0, j) + ptrdiff_t{i} * Bytes;
+  for (int n = 0; n < count; ++n, at += Bytes) {
+    const uint64_t pixel = packed(p, words[n]);
+    std::memcpy(at, &pixel, Bytes);
+  }
+}
 
-template <class P>
+// Writes `count` pixels of row j from column i on.
+template <int N>
+void store(const PassPlan& p, const Target& out, int i, int j, const Words<N>* words, int count) {
+  if (!is_packed(p.store)) {
+    if (stored_bytes(p.store) == 1) return store_samples<uint8_t>(p, out, i, j, words, count);
+    return store_samples<uint16_t>(p, out, i, j, words, count);
+  }
+  switch (stored_bytes(p.store)) {
+    case 2:
+      return store_packed<2>(p, out, i, j, words, count);
+    case 3:
+      return store_packed<3>(p, out, i, j, words, count);
+    case 4:
+      return store_packed<4>(p, out, i, j, words, count);
+    default:
+      return store_packed<8>(p, out, i, j, words, count);
+  }
+}
+
+// Pixels from the source point (x, y) on, which is moved behind them.
+template <class F, Interpolation I, bool Antialias, bool Inside>
+void warp_run(const PassPlan& p, const Source& src, int64_t& x, int64_t& y, int count,
+              typename F::Word* words) {
+  for (int n = 0; n < count; ++n, x += p.x_per_i, y += p.y_per_i)
+    words[n] = warp_pixel<F, I, Antialias, Inside>(p, src, x, y);
+}
+
+template <class F, Interpolation I, bool Antialias>
+void warp_rows(const PassPlan& p, const Source& src, const Target& dst, int first, int last) {
+  typename F::Word words[kRun];
+  for (int j = first; j < last; ++j) {
+    int64_t x = source_x(p, 0, j), y = source_y(p, 0, j);
+    for (int i = 0; i < p.dst_w; i += kRun) {
+      const int count = std::min(kRun, p.dst_w - i);
+      const bool inside =
+          is_inside(p, x, y) && is_inside(p, x + (count - 1) * p.x_per_i, y + (count - 1) * p.y_per_i);
+      if (inside)
+        warp_run<F, I, Antialias, true>(p, src, x, y, count, words);
+      else
+        warp_run<F, I, Antialias, false>(p, src, x, y, count, words);
+      store(p, dst, i, j, words, count);
+    }
+  }
+}
+
+using WarpRows = void (*)(const PassPlan&, const Source&, const Target&, int, int);
+
+template <class F, bool Antialias>
 WarpRows rows_of(Interpolation interpolation) {
   switch (interpolation) {
     case Interpolation::nearest:
-      return warp_rows<P, Interpolation::nearest>;
+      return warp_rows<F, Interpolation::nearest, Antialias>;
     case Interpolation::bilinear:
-      return warp_rows<P, Interpolation::bilinear>;
+      return warp_rows<F, Interpolation::bilinear, Antialias>;
     case Interpolation::bicubic:
+      return warp_rows<F, Interpolation::bicubic, Antialias>;
+    case Interpolation::lanczos:
       break;
   }
-  return warp_rows<P, Interpolation::bicubic>;
+  return warp_rows<F, Interpolation::lanczos, Antialias>;
 }
 
-WarpRows rows_of(PipeId pipe, Interpolation interpolation) {
-  switch (pipe) {
-#define CUDAWARP_CASE(name, load, channels, alpha, store) \
-  case PipeId::name:                                      \
-    return rows_of<Pipe<load, channels, alpha, store>>(interpolation);
-    CUDAWARP_PIPES(CUDAWARP_CASE)
+WarpRows rows_of(const PassPlan& p, Interpolation interpolation) {
+  switch (p.fetch) {
+#define CUDAWARP_CASE(name, packing, channels, alpha)                                      \
+  case FetchId::name: {                                                                    \
+    using F = Fetch<Packing::packing, channels, alpha>;                                    \
+    return p.shrinks ? rows_of<F, true>(interpolation) : rows_of<F, false>(interpolation); \
+  }
+    CUDAWARP_FETCHES(CUDAWARP_CASE)
 #undef CUDAWARP_CASE
   }
   return nullptr;
@@ -51,19 +112,16 @@ WarpRows rows_of(PipeId pipe, Interpolation interpolation) {
 }  // namespace
 
 void warp_on_cpu(const WarpPlan& plan, const ConstImage& src, const Image& dst, const ParallelFor& parallel) {
-  // Bands of every plane: enough of them that no core waits long for another, each long enough to be worth a
-  // task.
-  constexpr int kBandRows = 32;
-  int bands[kMaxPlanes + 1] = {0};
-  for (int k = 0; k < plan.planes; ++k)
-    bands[k + 1] = bands[k] + (plan.plane[k].dst_h + kBandRows - 1) / kBandRows;
-  parallel(bands[plan.planes], [&](int band) {
+  int bands[kMaxPasses + 1] = {0};
+  for (int k = 0; k < plan.passes; ++k)
+    bands[k + 1] = bands[k] + (plan.pass[k].dst_h + kBandRows - 1) / kBandRows;
+  parallel(bands[plan.passes], [&](int band) {
     int k = 0;
     while (band >= bands[k + 1]) ++k;
-    const PlanePlan& p = plan.plane[k];
+    const PassPlan& p = plan.pass[k];
     const int first = (band - bands[k]) * kBandRows;
-    rows_of(p.pipe, plan.interpolation)(p, {src.plane[k].data, src.plane[k].pitch}, dst.plane[k], first,
-                                        std::min(first + kBandRows, p.dst_h));
+    rows_of(p, plan.interpolation)(p, source_of(plan, p, src), target_of(plan, p, dst), first,
+                                   std::min(first + kBandRows, p.dst_h));
   });
 }
 

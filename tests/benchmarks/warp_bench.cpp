@@ -29,12 +29,13 @@ void require(cudaError_t error, const char* what) {
 // Frames of random bytes, opaque, in one allocation each, planes behind one another, rows of one pitch.
 class Frames {
  public:
-  explicit Frames(Format format) : info_(info(format)) {
+  Frames(Format format, int frame_width, int frame_height)
+      : info_(info(format)), frame_height_(frame_height) {
     size_t width = 0;
     for (int k = 0; k < info_.planes; ++k) {
-      rows_ += info_.plane_height(k, kHeight);
-      const size_t row = size_t(info_.plane_width(k, kWidth)) * info_.plane[k].bytes;
-      bytes_ += row * info_.plane_height(k, kHeight);
+      rows_ += info_.rows(k, frame_height);
+      const size_t row = info_.row_bytes(k, frame_width);
+      bytes_ += row * info_.rows(k, frame_height);
       width = std::max(width, row);
     }
     std::vector<uint8_t> noise(width * rows_);
@@ -62,7 +63,7 @@ class Frames {
     size_t row = 0;
     for (int k = 0; k < info_.planes; ++k) {
       v.plane[k] = {frames_[n % kFrames] + row * pitch_, static_cast<ptrdiff_t>(pitch_)};
-      row += info_.plane_height(k, kHeight);
+      row += info_.rows(k, frame_height_);
     }
     return v;
   }
@@ -75,6 +76,7 @@ class Frames {
 
  private:
   const FormatInfo& info_;
+  int frame_height_;
   size_t pitch_ = 0, rows_ = 0, bytes_ = 0;
   std::vector<uint8_t*> frames_;
 };
@@ -98,34 +100,38 @@ void measure(benchmark::State& state, size_t bytes, Frame frame) {
     require(cudaEventElapsedTime(&ms, start, stop), "cudaEventElapsedTime");
     state.SetIterationTime(ms / 1e3 / kBatch);
   }
-  state.counters["read_and_written"] = benchmark::Counter(
-      2.0 * bytes, benchmark::Counter::kIsIterationInvariantRate, benchmark::Counter::OneK::kIs1000);
+  state.counters["read_and_written"] =
+      benchmark::Counter(static_cast<double>(bytes), benchmark::Counter::kIsIterationInvariantRate,
+                         benchmark::Counter::OneK::kIs1000);
   cudaEventDestroy(start);
   cudaEventDestroy(stop);
   cudaStreamDestroy(stream);
 }
 
 void copy_frame(benchmark::State& state, Format format) {
-  const Frames src(format), dst(format);
-  measure(state, src.bytes(), [&](int n, cudaStream_t stream) { dst.copy(n, src, stream); });
+  const Frames src(format, kWidth, kHeight), dst(format, kWidth, kHeight);
+  measure(state, 2 * src.bytes(), [&](int n, cudaStream_t stream) { dst.copy(n, src, stream); });
 }
 
-void warp_frame(benchmark::State& state, Format format, WarpParams params) {
-  const Frames src(format), dst(format);
-  const FrameDesc desc{.format = format, .width = kWidth, .height = kHeight, .full_range = false};
-  const auto plan = make_plan(params, desc, desc);
+// Into a frame of 1/`shrink` of the sides.
+void warp_frame(benchmark::State& state, Format format, WarpParams params, int shrink) {
+  const FrameDesc from{.format = format, .width = kWidth, .height = kHeight, .full_range = false};
+  FrameDesc to = from;
+  to.width /= shrink, to.height /= shrink;
+  const Frames src(format, from.width, from.height), dst(format, to.width, to.height);
+  const auto plan = make_plan(params, from, to);
   auto engine = CudaEngine::create();
   if (error_of(plan) || error_of(engine)) return state.SkipWithError("no plan or no engine");
   auto& cuda = *std::get<0>(engine);
-  measure(state, src.bytes(), [&](int n, cudaStream_t stream) {
+  measure(state, src.bytes() + dst.bytes(), [&](int n, cudaStream_t stream) {
     if (auto failed = cuda.warp(std::get<0>(plan), src.view<ConstImage>(n), dst.view<Image>(n), stream))
       require(cudaErrorUnknown, failed->words.c_str());
   });
 }
 
-void add_warp(Format format, const std::string& what, const WarpParams& params) {
+void add_warp(Format format, const std::string& what, const WarpParams& params, int shrink = 1) {
   benchmark::RegisterBenchmark(("warp/" + std::string(info(format).name) + "/" + what).c_str(), warp_frame,
-                               format, params)
+                               format, params, shrink)
       ->UseManualTime()
       ->Unit(benchmark::kMicrosecond);
 }
@@ -139,7 +145,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "no CUDA device\n");
     return 77;
   }
-  for (Format format : {Format::RGBA, Format::NV12, Format::GRAY8}) {
+  for (Format format : {Format::RGBA, Format::NV12, Format::P010_10LE, Format::GRAY8}) {
     benchmark::RegisterBenchmark(("copy/" + std::string(info(format).name)).c_str(), copy_frame, format)
         ->UseManualTime()
         ->Unit(benchmark::kMicrosecond);
@@ -153,6 +159,14 @@ int main(int argc, char** argv) {
       add_warp(format, "bilinear/exact/" + at, p);
       p.interpolation = Interpolation::bicubic;
       add_warp(format, "bicubic/" + at, p);
+      p.interpolation = Interpolation::lanczos;
+      add_warp(format, "lanczos/" + at, p);
+      for (const int shrink : {2, 4}) {
+        p.interpolation = Interpolation::bilinear;
+        add_warp(format, "shrink" + std::to_string(shrink) + "/bilinear/" + at, p, shrink);
+        p.interpolation = Interpolation::bicubic;
+        add_warp(format, "shrink" + std::to_string(shrink) + "/bicubic/" + at, p, shrink);
+      }
     }
   }
   benchmark::RunSpecifiedBenchmarks();

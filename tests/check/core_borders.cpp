@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Where taps fall, and how much each weighs.
 #include <cmath>
 #include <string_view>
 
 #include "cuda/sampler.h"
+#include "oracle_filter.h"
 
 #include <gst/check/gstcheck.h>  // last: its macro `fail` breaks standard headers
 
@@ -30,6 +33,33 @@ void assert_periodic(Outside outside, int n, int period) {
       ck_assert_int_eq(border_index(k - turns * period, n, outside), want);
     }
   }
+}
+
+// A footprint one pixel wide weighs as the kernel does; weights at whole distances add up to the width; two
+// pixels wide, about the edge between them, it is the mean of two.
+template <Interpolation I>
+void check_footprint(double radius) {
+  for (int n = -4000; n <= 4000; ++n) {
+    const double t = n / 1000.0;
+    double all = 0;
+    for (int j = -8; j <= 8; ++j) all += oracle::kernel(I, t - j);
+    const double want = oracle::kernel(I, t) / all;
+    ck_assert(std::abs(footprint_weight<I>(static_cast<float>(t), 0.5f) - want) < 1e-6);
+  }
+  for (const float width : {1.0f, 1.3f, 2.0f, 3.7f, 8.0f})
+    for (int n = 0; n < 100; ++n) {
+      const float t = n / 100.0f, half = width / 2;
+      double sum = 0;
+      for (int j = -12; j <= 12; ++j) sum += footprint_weight<I>(t + j, half);
+      // Lanczos keeps to this for whole widths alone; its mean is divided by the sum of the weights.
+      const bool exact = I != Interpolation::lanczos || width == std::floor(width);
+      ck_assert(std::abs(sum - width) < (exact ? 1e-5 : 0.05));
+      const auto reach = static_cast<float>(half + radius - 0.5);
+      ck_assert(std::abs(footprint_weight<I>(reach + t, half)) < 1e-6f);
+      ck_assert(footprint_weight<I>(t, half) == footprint_weight<I>(-t, half));
+    }
+  for (const float t : {-0.5f, 0.5f}) ck_assert(std::abs(footprint_weight<I>(t, 1) - 1) < 1e-6f);
+  for (const float t : {-1.5f, 1.5f, 2.5f}) ck_assert(std::abs(footprint_weight<I>(t, 1)) < 1e-6f);
 }
 
 }  // namespace
@@ -94,18 +124,64 @@ GST_END_TEST;
 
 GST_START_TEST(bicubic_is_catmull_rom) {
   float w[4];
-  bicubic_weights(0, w);
+  kernel_weights(0, w);
   ck_assert(w[0] == 0 && w[1] == 1 && w[2] == 0 && w[3] == 0);
-  bicubic_weights(0.5f, w);
+  kernel_weights(0.5f, w);
   ck_assert(w[0] == -0.0625f && w[1] == 0.5625f && w[2] == 0.5625f && w[3] == -0.0625f);
   // Straight lines and parabolas stay what they are.
   for (int k = 0; k <= 64; ++k) {
     const float t = k / 64.0f;
-    bicubic_weights(t, w);
+    kernel_weights(t, w);
     ck_assert(std::abs(w[0] + w[1] + w[2] + w[3] - 1) < 1e-6f);
     ck_assert(std::abs(-w[0] + w[2] + 2 * w[3] - t) < 1e-6f);
     ck_assert(std::abs(w[0] + w[2] + 4 * w[3] - t * t) < 1e-6f);
   }
+}
+GST_END_TEST;
+
+GST_START_TEST(lanczos_has_three_lobes) {
+  float w[6];
+  kernel_weights(0.0f, w);
+  for (int k = 0; k < 6; ++k) ck_assert(std::abs(w[k] - (k == 2)) < 1e-6f);
+  // sinc(1/2) sinc(1/6), sinc(3/2) sinc(1/2), sinc(5/2) sinc(5/6), and their sum.
+  const double half[3] = {6 / (M_PI * M_PI), -4 / (3 * M_PI * M_PI), 6 / (25 * M_PI * M_PI)};
+  kernel_weights(0.5f, w);
+  for (int k = 0; k < 3; ++k) {
+    const double want = half[k] / (2 * (half[0] + half[1] + half[2]));
+    ck_assert(std::abs(w[2 - k] - want) < 1e-6 && std::abs(w[3 + k] - want) < 1e-6);
+  }
+  for (int n = 0; n <= 1000; ++n) {
+    const float t = n / 1000.0f;
+    kernel_weights(t, w);
+    double all = 0, sum = 0;
+    for (int k = 0; k < 6; ++k) all += oracle::kernel(Interpolation::lanczos, t + 2 - k);
+    for (int k = 0; k < 6; ++k) {
+      sum += w[k];
+      ck_assert(std::abs(w[k] - oracle::kernel(Interpolation::lanczos, t + 2 - k) / all) < 5e-7);
+    }
+    ck_assert(std::abs(sum - 1) < 1e-6);
+  }
+}
+GST_END_TEST;
+
+GST_START_TEST(footprints) {
+  check_footprint<Interpolation::bilinear>(1);
+  check_footprint<Interpolation::bicubic>(2);
+  check_footprint<Interpolation::lanczos>(3);
+}
+GST_END_TEST;
+
+GST_START_TEST(taps_within_a_span) {
+  constexpr int64_t kPixel = int64_t{1} << 32;
+  // Centres 0.5, 1.5, ... within 1.25 of 3.0: 2.5 and 3.5; within 1.5, which reaches centres: 1.5 to 4.5.
+  ck_assert_int_eq(first_within(3 * kPixel, kPixel * 5 / 4), 2);
+  ck_assert_int_eq(last_within(3 * kPixel, kPixel * 5 / 4), 3);
+  ck_assert_int_eq(first_within(3 * kPixel, kPixel * 3 / 2), 1);
+  ck_assert_int_eq(last_within(3 * kPixel, kPixel * 3 / 2), 4);
+  ck_assert_int_eq(first_within(0, kPixel), -1);
+  ck_assert_int_eq(last_within(0, kPixel), 0);
+  ck_assert(distance(4, 3 * kPixel) == 1.5f);
+  ck_assert(distance(-1, 0) == -0.5f);
 }
 GST_END_TEST;
 
@@ -119,6 +195,9 @@ static Suite* core_borders_suite() {
   tcase_add_test(tc, far_outside);
   tcase_add_test(tc, cells);
   tcase_add_test(tc, bicubic_is_catmull_rom);
+  tcase_add_test(tc, lanczos_has_three_lobes);
+  tcase_add_test(tc, footprints);
+  tcase_add_test(tc, taps_within_a_span);
   return s;
 }
 

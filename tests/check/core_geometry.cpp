@@ -280,6 +280,38 @@ GST_START_TEST(pixel_aspect) {
 }
 GST_END_TEST;
 
+// The middle of sample 0 of a chroma group lies in the middle of its luma pixels or on the first of them.
+GST_START_TEST(chroma_sites) {
+  FrameDesc f{.format = Format::NV12, .width = 64, .height = 48};
+  assert_point(luma_from_group(f, 0)({0.5, 0.5}), 0.5, 0.5);
+  assert_point(luma_from_group(f, 1)({0.5, 0.5}), 1, 1);
+  f.cosited_x = true;
+  assert_point(luma_from_group(f, 1)({0.5, 0.5}), 0.5, 1);
+  assert_point(luma_from_group(f, 1)({3.5, 2.5}), 6.5, 5);
+  f.cosited_y = true;
+  assert_point(luma_from_group(f, 1)({0.5, 0.5}), 0.5, 0.5);
+  assert_point(luma_from_group(f, 1, false)({0.5, 0.5}), 1, 1);  // the block, wherever its sample is
+  f.format = Format::I422_10LE;                                  // sub-sampled across alone
+  assert_point(luma_from_group(f, 1)({3.5, 2.5}), 6.5, 2.5);
+}
+GST_END_TEST;
+
+// In a frame cut out of a larger one, the first block begins outside; whole blocks left out change nothing.
+GST_START_TEST(chroma_of_cut_out_frames) {
+  FrameDesc f{.format = Format::I420, .width = 64, .height = 48, .skip_x = 1, .skip_y = 1};
+  assert_point(luma_from_group(f, 0)({0.5, 0.5}), 0.5, 0.5);
+  assert_point(luma_from_group(f, 1)({0.5, 0.5}), 0, 0);
+  assert_point(luma_from_group(f, 1, false)({0, 0}), -1, -1);
+  f.cosited_x = true;
+  assert_point(luma_from_group(f, 1)({0.5, 0.5}), -0.5, 0);
+  f.interlaced = true;
+  f.skip_y = 3;
+  assert_point(luma_from_group(f, 1)({0.5, 0.5}), -0.5, 0);
+  f.skip_y = 2;
+  assert_point(luma_from_group(f, 1)({0.5, 0.5}), -0.5, 1);
+}
+GST_END_TEST;
+
 static Suite* core_geometry_suite() {
   Suite* s = suite_create("core_geometry");
   TCase* tc = tcase_create("geometry");
@@ -301,6 +333,8 @@ static Suite* core_geometry_suite() {
   tcase_add_test(tc, order_of_operations);
   tcase_add_test(tc, matrix_replaces_everything);
   tcase_add_test(tc, pixel_aspect);
+  tcase_add_test(tc, chroma_sites);
+  tcase_add_test(tc, chroma_of_cut_out_frames);
   return s;
 }
 

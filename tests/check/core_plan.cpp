@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What a plan refuses, what it recognises as a copy, and its numbers.
+// What a plan refuses, what it recognises as a copy, and where its pixels read.
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -30,17 +30,8 @@ void assert_refused(const WarpParams& params, const FrameDesc& src, const FrameD
   ck_assert(error->words.back() != '.');
 }
 
-// A sample of the plane reads the source plane at (x, y), to within the fixed point's accuracy over small
-// frames.
-void assert_reads(const PlanePlan& p, int i, int j, double x, double y) {
-  const double got_x = static_cast<double>(p.x0 + p.x_per_i * i + p.x_per_j * j) / kPixel;
-  const double got_y = static_cast<double>(p.y0 + p.y_per_i * i + p.y_per_j * j) / kPixel;
-  ck_assert_msg(std::abs(got_x - x) < 1e-7 && std::abs(got_y - y) < 1e-7,
-                "(%d, %d) reads (%.9f, %.9f), should read (%.9f, %.9f)", i, j, got_x, got_y, x, y);
-}
-
-// No pixel of the plane reads from beyond +-2^30, where the engines' arithmetic would overflow.
-void assert_in_range(const PlanePlan& p) {
+// No pixel of the pass reads from beyond +-2^30, where the engines' arithmetic would overflow.
+void assert_in_range(const PassPlan& p) {
   const auto near = [](__int128 v) {
     const __int128 limit = static_cast<__int128>(1) << 62;
     return v >= -limit && v <= limit;
@@ -127,6 +118,16 @@ GST_START_TEST(refuses_formats) {
 }
 GST_END_TEST;
 
+GST_START_TEST(refuses_fields_on_one_side) {
+  const FrameDesc progressive = frame(Format::I420, 8, 8);
+  FrameDesc interlaced = progressive;
+  interlaced.interlaced = true;
+  plan_or_fail({}, interlaced, interlaced);
+  assert_refused({}, interlaced, progressive, "interlaced");
+  assert_refused({}, progressive, interlaced, "interlaced");
+}
+GST_END_TEST;
+
 GST_START_TEST(transparent_needs_alpha) {
   const WarpParams params{.angle = 30, .border = Border::transparent};
   for (const FormatInfo& f : all_formats()) {
@@ -173,7 +174,7 @@ GST_START_TEST(copies_take_no_interpolation) {
   for (const WarpParams& copy :
        {WarpParams{.angle = 180}, {.scale_x = -1}, {.offset_x = 4, .offset_y = -6}, {.angle = 90}})
     ck_assert(plan_or_fail(copy, d, d).interpolation == Interpolation::nearest);
-  // A chroma plane half a pixel away.
+  // Chroma half a pixel away.
   for (const WarpParams& moved : {WarpParams{.offset_x = 3}, {.angle = 17}, {.scale_x = 2}})
     ck_assert(plan_or_fail(moved, d, d).interpolation == Interpolation::bilinear);
 }
@@ -182,38 +183,37 @@ GST_END_TEST;
 GST_START_TEST(centred_chroma) {
   const FrameDesc d = frame(Format::NV12, 64, 48);
   // x -> x + 3 in luma is x + 1.5 in chroma; the centre of sample 0 reads at 0.5 - 1.5.
-  assert_reads(plan_or_fail({.offset_x = 3, .offset_y = -1}, d, d).plane[1], 0, 0, -1, 1);
+  assert_reads(plan_or_fail({.offset_x = 3, .offset_y = -1}, d, d).pass[1], 0, 0, -1, 1);
   // Twice the size: the sample's centre, luma (1, 1), reads luma (0.5, 0.5), chroma (0.25, 0.25).
-  const PlanePlan twice = plan_or_fail({.fit = Fit::stretch}, d, frame(Format::NV12, 128, 96)).plane[1];
+  const PassPlan twice = plan_or_fail({.fit = Fit::stretch}, d, frame(Format::NV12, 128, 96)).pass[1];
   assert_reads(twice, 0, 0, 0.25, 0.25);
   assert_reads(twice, 5, 2, 2.75, 1.25);
   // Flipped, an odd width: luma x -> 33 - x; chroma x -> 16.5 - x.
   const FrameDesc odd = frame(Format::NV12, 33, 21);
-  assert_reads(plan_or_fail({.scale_x = -1}, odd, odd).plane[1], 0, 0, 16, 0.5);
+  assert_reads(plan_or_fail({.scale_x = -1}, odd, odd).pass[1], 0, 0, 16, 0.5);
 }
 GST_END_TEST;
 
 GST_START_TEST(cosited_chroma) {
   FrameDesc d = frame(Format::NV12, 64, 48);
   d.cosited_x = true;  // MPEG-2
-  assert_reads(plan_or_fail({.offset_x = 3, .offset_y = -1}, d, d).plane[1], 0, 0, -1, 1);
+  assert_reads(plan_or_fail({.offset_x = 3, .offset_y = -1}, d, d).pass[1], 0, 0, -1, 1);
   // Twice the size: sample 0 sits at luma x 0.5 and reads luma 0.25, chroma (0.25 - 0.5) / 2 + 0.5.
   FrameDesc large = d;
   large.width = 128, large.height = 96;
-  assert_reads(plan_or_fail({.fit = Fit::stretch}, d, large).plane[1], 0, 0, 0.375, 0.25);
+  assert_reads(plan_or_fail({.fit = Fit::stretch}, d, large).pass[1], 0, 0, 0.375, 0.25);
   // Flipped: sample 0, at luma 0.5, reads luma 63.5; the last sample, number 31, sits at 62.5.
-  assert_reads(plan_or_fail({.scale_x = -1}, d, d).plane[1], 0, 0, 32, 0.5);
+  assert_reads(plan_or_fail({.scale_x = -1}, d, d).pass[1], 0, 0, 32, 0.5);
   // Turned by 90 degrees, source x = y', y = 48 - x': sample (0, 0), at luma (0.5, 1), reads luma (1, 47.5),
   // which is chroma ((1 - 0.5) / 2 + 0.5, 47.5 / 2).
   FrameDesc turned = d;
   turned.width = 48, turned.height = 64;
-  assert_reads(plan_or_fail({.angle = 90, .framing = Framing::expand}, d, turned).plane[1], 0, 0, 0.75,
-               23.75);
+  assert_reads(plan_or_fail({.angle = 90, .framing = Framing::expand}, d, turned).pass[1], 0, 0, 0.75, 23.75);
   // From one site to another, nothing else: a quarter of a chroma pixel.
   FrameDesc centred = d;
   centred.cosited_x = false;
-  assert_reads(plan_or_fail({}, d, centred).plane[1], 0, 0, 0.75, 0.5);
-  assert_reads(plan_or_fail({}, centred, d).plane[1], 0, 0, 0.25, 0.5);
+  assert_reads(plan_or_fail({}, d, centred).pass[1], 0, 0, 0.75, 0.5);
+  assert_reads(plan_or_fail({}, centred, d).pass[1], 0, 0, 0.25, 0.5);
 }
 GST_END_TEST;
 
@@ -238,7 +238,8 @@ GST_START_TEST(extremes_do_not_overflow) {
         const auto plan = make_plan(params, d, d);
         if (error_of(plan)) continue;  // further out than doubles go
         ++plans;
-        for (int p = 0; p < 3; ++p) assert_in_range(std::get<WarpPlan>(plan).plane[p]);
+        for (int p = 0; p < std::get<WarpPlan>(plan).passes; ++p)
+          assert_in_range(std::get<WarpPlan>(plan).pass[p]);
         if (size.width > 100) continue;
         TestFrame src(d, 0, true);
         fill_noise(src, 1);
@@ -253,7 +254,7 @@ GST_START_TEST(coordinates_are_good_to_the_far_corner) {
   constexpr int kSide = 16384;
   for (const double angle : {17.0, 45.0, -133.3}) {
     const FrameDesc d = frame(Format::GRAY8, kSide, kSide);
-    const PlanePlan p = plan_or_fail({.angle = angle}, d, d).plane[0];
+    const PassPlan p = plan_or_fail({.angle = angle}, d, d).pass[0];
     const double c = std::cos(angle * M_PI / 180), s = std::sin(angle * M_PI / 180), centre = kSide / 2.0;
     for (const int i : {0, kSide - 1})
       for (const int j : {0, kSide - 1}) {
@@ -284,8 +285,7 @@ GST_START_TEST(out_of_sight) {
                                   .edge_antialias = antialias};
           const TestFrame out = warped(params, src, kGray);
           for (int y = 0; y < 48; ++y)
-            ck_assert_msg(std::memcmp(out.contents().plane[0].data + 64 * y,
-                                      want.contents().plane[0].data + 64 * y, 64) == 0,
+            ck_assert_msg(std::memcmp(out.row(0, y), want.row(0, y), 64) == 0,
                           "the picture shows at offset (%g, %g), angle %g", way.x, way.y, angle);
         }
 }
@@ -300,6 +300,7 @@ static Suite* core_plan_suite() {
   tcase_add_test(tc, refuses_singular_maps);
   tcase_add_test(tc, refuses_sizes);
   tcase_add_test(tc, refuses_formats);
+  tcase_add_test(tc, refuses_fields_on_one_side);
   tcase_add_test(tc, transparent_needs_alpha);
   tcase_add_test(tc, identity);
   tcase_add_test(tc, copies_take_no_interpolation);

@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "warp_kernel.h"
+
+namespace cudawarp {
+
+template Kernel kernel_of<Interpolation::lanczos>(const KernelArgs&, bool, bool);
+
+}  // namespace cudawarp
