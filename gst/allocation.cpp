@@ -4,6 +4,8 @@
 #include <gst/video/gstvideopool.h>
 #include <gst/video/video.h>
 
+#include <initializer_list>
+
 namespace cudawarp {
 
 GstCaps* allocation_caps(GstQuery* query, GstVideoInfo& info) {
@@ -18,6 +20,12 @@ void put_pool(GstQuery* query, GstBufferPool* pool, guint size, guint min, guint
   else
     gst_query_add_allocation_pool(query, pool, size, min, max);
   gst_object_unref(pool);
+}
+
+void offer_layout_metas(GstQuery* query) {
+  for (const GType api : {GST_VIDEO_META_API_TYPE, GST_VIDEO_CROP_META_API_TYPE})
+    if (!gst_query_find_allocation_meta(query, api, nullptr))
+      gst_query_add_allocation_meta(query, api, nullptr);
 }
 
 bool decide_system_allocation(GstQuery* query) {

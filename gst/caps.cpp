@@ -6,7 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "formats.h"
 #include "geometry.h"
+#include "stream.h"
 
 namespace cudawarp {
 namespace {
@@ -15,89 +17,9 @@ namespace {
 // name.
 constexpr const char* kCudaMemory = "memory:CUDAMemory";
 
-// gst_video_info_from_caps() that heeds `chroma-site` where the caps name no colorimetry: GStreamer (1.22
-// to 1.26) then replaces both by what is usual for the size.
-bool video_info(GstVideoInfo& info, const GstCaps* caps) {
-  if (!gst_video_info_from_caps(&info, caps)) return false;
-  if (const char* site = gst_structure_get_string(gst_caps_get_structure(caps, 0), "chroma-site"))
-    info.chroma_site = gst_video_chroma_from_string(site);
-  return true;
-}
-
-FrameDesc frame_desc(const GstVideoInfo& info) {
-  FrameDesc f;
-  f.format = format_from_name(GST_VIDEO_INFO_NAME(&info)).value_or(Format::GRAY8);
-  f.width = GST_VIDEO_INFO_WIDTH(&info);
-  f.height = GST_VIDEO_INFO_HEIGHT(&info);
-  if (GST_VIDEO_INFO_PAR_N(&info) > 0 && GST_VIDEO_INFO_PAR_D(&info) > 0)
-    f.pixel_aspect = static_cast<double>(GST_VIDEO_INFO_PAR_N(&info)) / GST_VIDEO_INFO_PAR_D(&info);
-  const GstVideoColorimetry& c = GST_VIDEO_INFO_COLORIMETRY(&info);
-  if (!gst_video_color_matrix_get_Kr_Kb(c.matrix, &f.kr, &f.kb)) {
-    const FrameDesc standard;
-    f.kr = standard.kr, f.kb = standard.kb;
-  }
-  f.full_range = c.range != GST_VIDEO_COLOR_RANGE_16_235;
-  f.cosited_x = info.chroma_site & GST_VIDEO_CHROMA_SITE_H_COSITED;
-  f.cosited_y = info.chroma_site & GST_VIDEO_CHROMA_SITE_V_COSITED;
-  return f;
-}
-
-std::string size_and_format(const GstCaps* caps) {
-  const GstStructure* s = gst_caps_get_structure(caps, 0);
-  int width = 0, height = 0;
-  gst_structure_get(s, "width", G_TYPE_INT, &width, "height", G_TYPE_INT, &height, nullptr);
-  const char* format = gst_structure_get_string(s, "format");
-  return std::to_string(width) + "x" + std::to_string(height) + " " + (format ? format : "without a format");
-}
-
 void set_any_size(GstStructure* s) {
   gst_structure_set(s, "width", GST_TYPE_INT_RANGE, 1, G_MAXINT, "height", GST_TYPE_INT_RANGE, 1, G_MAXINT,
                     nullptr);
-}
-
-// Formats that GStreamer's CUDA memory has no layout for, in 1.22 to 1.28; 1.22 aborts when asked.
-bool cuda_memory_holds(Format f) {
-  return f != Format::GRAY8 && f != Format::xRGB && f != Format::xBGR;
-}
-
-void set_formats(GstStructure* s, const std::vector<Format>& formats, bool cuda) {
-  GValue list = G_VALUE_INIT;
-  gst_value_list_init(&list, formats.size());
-  for (Format f : formats) {
-    if (cuda && !cuda_memory_holds(f)) continue;
-    GValue name = G_VALUE_INIT;
-    g_value_init(&name, G_TYPE_STRING);
-    g_value_set_string(&name, std::string(info(f).name).c_str());
-    gst_value_list_append_and_take_value(&list, &name);
-  }
-  gst_structure_take_value(s, "format", &list);
-}
-
-std::vector<Format> formats_in(const GstStructure* s) {
-  std::vector<Format> formats;
-  const auto add = [&](const GValue* v) {
-    if (!G_VALUE_HOLDS_STRING(v)) return;
-    if (auto f = format_from_name(g_value_get_string(v))) formats.push_back(*f);
-  };
-  const GValue* value = gst_structure_get_value(s, "format");
-  if (!value) {
-    for (const FormatInfo& f : all_formats()) formats.push_back(f.format);
-  } else if (GST_VALUE_HOLDS_LIST(value)) {
-    for (guint k = 0; k < gst_value_list_get_size(value); ++k) add(gst_value_list_get_value(value, k));
-  } else {
-    add(value);
-  }
-  return formats;
-}
-
-// The given formats first, as they are preferred, then what they convert to.
-std::vector<Format> with_conversions(const std::vector<Format>& formats) {
-  std::vector<Format> all = formats;
-  for (Format from : formats)
-    for (const FormatInfo& to : all_formats())
-      if (convertible(from, to.format) && std::find(all.begin(), all.end(), to.format) == all.end())
-        all.push_back(to.format);
-  return all;
 }
 
 bool has_cuda_feature(const GstCapsFeatures* features) {
@@ -111,28 +33,23 @@ bool is_system(const GstCapsFeatures* features) {
 // Adds `s` with these formats, as far as the memory has them.
 void append(GstCaps* caps, const GstStructure* s, const std::vector<Format>& formats, bool cuda) {
   GstStructure* copy = gst_structure_copy(s);
-  set_formats(copy, formats, cuda);
-  if (gst_value_list_get_size(gst_structure_get_value(copy, "format")) == 0) {
+  if (!set_formats(copy, formats, cuda)) {
     gst_structure_free(copy);
     return;
   }
   gst_caps_append_structure_full(caps, copy, cuda ? gst_caps_features_new_single(kCudaMemory) : nullptr);
 }
 
-bool wants_alpha(const WarpParams& params, Format src) {
-  return params.border == Border::transparent && !info(src).has_alpha();
-}
-
-void fixate_format(GstStructure* out, Format src, const WarpParams& params) {
-  const auto offered = formats_in(out);
-  Format chosen = src;
-  if (wants_alpha(params, src))
-    for (Format f : offered)
-      if (info(f).has_alpha()) {
-        chosen = f;
-        break;
-      }
-  gst_structure_fixate_field_string(out, "format", std::string(info(chosen).name).c_str());
+void set_interlace_modes(GstStructure* s) {
+  GValue list = G_VALUE_INIT;
+  gst_value_list_init(&list, G_N_ELEMENTS(kInterlaceModes));
+  for (const char* mode : kInterlaceModes) {
+    GValue value = G_VALUE_INIT;
+    g_value_init(&value, G_TYPE_STRING);
+    g_value_set_static_string(&value, mode);
+    gst_value_list_append_and_take_value(&list, &value);
+  }
+  gst_structure_take_value(s, "interlace-mode", &list);
 }
 
 // The output's pixel aspect ratio: downstream's where it names one.
@@ -184,8 +101,14 @@ void fixate_size(GstStructure* out, const GstVideoInfo& in, const WarpParams& pa
 }
 
 // Caps without colorimetry or chroma site mean what is usual for their size and format: where the output's
-// size or format make it mean something else than the input's, it is named.
-void fixate_color(GstStructure* out, const GstVideoInfo& in) {
+// size or format make it mean something else than the input's, it is named. Downstream may ask for another
+// chroma site: chroma is sampled anyway.
+void fixate_color(GstStructure* out, const GstCaps* in_caps, const GstVideoInfo& in) {
+  const char* site = gst_video_chroma_to_string(in.chroma_site);
+  if (gst_structure_has_field(out, "chroma-site"))
+    gst_structure_fixate_field_string(out, "chroma-site", site ? site : "");
+  else if (const GValue* same = gst_structure_get_value(gst_caps_get_structure(in_caps, 0), "chroma-site"))
+    gst_structure_set_value(out, "chroma-site", same);
   GstCaps* caps = gst_caps_fixate(gst_caps_new_full(gst_structure_copy(out), nullptr));
   GstVideoInfo usual;
   const bool known = video_info(usual, caps);
@@ -196,21 +119,20 @@ void fixate_color(GstStructure* out, const GstVideoInfo& in) {
     if (g_autofree gchar* name = gst_video_colorimetry_to_string(&in.colorimetry))
       gst_structure_set(out, "colorimetry", G_TYPE_STRING, name, nullptr);
   }
-  if (!gst_structure_has_field(out, "chroma-site") && usual.chroma_site != in.chroma_site)
-    gst_structure_set(out, "chroma-site", G_TYPE_STRING, gst_video_chroma_to_string(in.chroma_site), nullptr);
+  if (!gst_structure_has_field(out, "chroma-site") && usual.chroma_site != in.chroma_site && site)
+    gst_structure_set(out, "chroma-site", G_TYPE_STRING, site, nullptr);
 }
 
 }  // namespace
 
 GstCaps* template_caps(bool cuda) {
   GstStructure* s = gst_structure_new_empty("video/x-raw");
-  std::vector<Format> formats;
-  for (const FormatInfo& f : all_formats()) formats.push_back(f.format);
   set_any_size(s);
   gst_structure_set(s, "framerate", GST_TYPE_FRACTION_RANGE, 0, 1, G_MAXINT, 1, nullptr);
+  set_interlace_modes(s);
   GstCaps* caps = gst_caps_new_empty();
-  if (cuda) append(caps, s, formats, true);
-  append(caps, s, formats, false);
+  if (cuda) append(caps, s, known_formats(), true);
+  append(caps, s, known_formats(), false);
   gst_structure_free(s);
   return caps;
 }
@@ -229,6 +151,7 @@ GstCaps* transform_caps(GstCaps* caps, bool cuda) {
     GstStructure* out = gst_structure_copy(in);
     const auto converted = with_conversions(formats);
     set_any_size(out);
+    gst_structure_remove_field(out, "chroma-site");
     if (gst_structure_has_field(out, "pixel-aspect-ratio"))
       gst_structure_set(out, "pixel-aspect-ratio", GST_TYPE_FRACTION_RANGE, 1, G_MAXINT, G_MAXINT, 1,
                         nullptr);
@@ -245,74 +168,42 @@ GstCaps* fixate_output(GstCaps* in, GstCaps* out, const WarpParams& params) {
   const FrameDesc src = frame_desc(in_info);
 
   // Caps are in downstream's order; a transparent border moves a structure with alpha to the front.
+  const bool alpha = params.border == Border::transparent;
   guint chosen = 0;
-  if (wants_alpha(params, src.format))
-    for (guint k = 0; k < gst_caps_get_size(out); ++k) {
-      const auto formats = formats_in(gst_caps_get_structure(out, k));
-      if (std::any_of(formats.begin(), formats.end(), [](Format f) { return info(f).has_alpha(); })) {
-        chosen = k;
-        break;
-      }
-    }
+  for (guint k = 0; alpha && k < gst_caps_get_size(out); ++k) {
+    const auto formats = formats_in(gst_caps_get_structure(out, k));
+    if (std::ranges::none_of(formats, [](Format f) { return info(f).has_alpha(); })) continue;
+    chosen = k;
+    break;
+  }
   GstCaps* caps = gst_caps_copy_nth(out, chosen);
   gst_caps_unref(out);
   GstStructure* s = gst_caps_get_structure(caps, 0);
-  fixate_format(s, src.format, params);
+  if (const auto offered = formats_in(s); !offered.empty())
+    gst_structure_fixate_field_string(
+        s, "format", std::string(info(nearest_format(offered, src.format, alpha)).name).c_str());
+  if (gst_structure_has_field(s, "interlace-mode"))
+    gst_structure_fixate_field_string(
+        s, "interlace-mode", gst_video_interlace_mode_to_string(GST_VIDEO_INFO_INTERLACE_MODE(&in_info)));
   const double pixel_aspect = fixate_pixel_aspect(s, in_info, params);
   fixate_size(s, in_info, params, pixel_aspect);
-  fixate_color(s, in_info);
+  fixate_color(s, in, in_info);
   return gst_caps_fixate(caps);
 }
 
-Expected<Stream> make_stream(const GstCaps* in, const GstCaps* out) {
-  for (const GstCaps* caps : {in, out}) {
-    int width = 0, height = 0;
-    gst_structure_get(gst_caps_get_structure(caps, 0), "width", G_TYPE_INT, &width, "height", G_TYPE_INT,
-                      &height, nullptr);
-    if (auto bad = check_size(caps == in ? "an input" : "an output", width, height)) return *bad;
-  }
-  Stream s;
-  if (!video_info(s.in, in) || !video_info(s.out, out))
-    return Error{"no frames can be made of " + size_and_format(in) + " or " + size_and_format(out)};
-  // The same name on both sides is the same, also where GStreamer does not know it and takes what is usual.
-  const auto colorimetry = [](const GstCaps* caps) {
-    return gst_structure_get_string(gst_caps_get_structure(caps, 0), "colorimetry");
-  };
-  if (colorimetry(in) && g_strcmp0(colorimetry(in), colorimetry(out)) == 0)
-    s.out.colorimetry = s.in.colorimetry;
-  if (GST_VIDEO_INFO_IS_INTERLACED(&s.in)) {
-    const char* mode = gst_video_interlace_mode_to_string(GST_VIDEO_INFO_INTERLACE_MODE(&s.in));
-    return Error{std::string("interlaced video (interlace-mode=") + mode + ") is not supported"};
-  }
-  s.src = frame_desc(s.in);
-  s.dst = frame_desc(s.out);
-  if (GST_VIDEO_INFO_IS_YUV(&s.in) &&
-      (s.src.kr != s.dst.kr || s.src.kb != s.dst.kb || s.src.full_range != s.dst.full_range)) {
-    g_autofree gchar* from = gst_video_colorimetry_to_string(&s.in.colorimetry);
-    g_autofree gchar* to = gst_video_colorimetry_to_string(&s.out.colorimetry);
-    return Error{std::string("colours are not converted, from colorimetry ") + from + " to " + to};
-  }
-  return s;
-}
-
-bool is_identity(const WarpParams& params, const Stream& stream) {
-  const auto plan = make_plan(params, stream.src, stream.dst);
-  const auto* p = std::get_if<WarpPlan>(&plan);
-  return p && p->identity;
-}
-
-bool change_caps(const Stream& s, const WarpParams& before, const WarpParams& after) {
-  const double aspect = s.dst.pixel_aspect;
-  if (natural_size(before, s.src, aspect) != natural_size(after, s.src, aspect)) return true;
-  if (swaps_sides(before) != swaps_sides(after) && s.src.pixel_aspect != 1) return true;
-  return (before.border == Border::transparent) != (after.border == Border::transparent);
-}
-
-Status check_natural_size(const Stream& s, const WarpParams& before, const WarpParams& after) {
-  const double aspect = s.dst.pixel_aspect;
-  if (natural_size(before, s.src, aspect) != Size{s.dst.width, s.dst.height}) return std::nullopt;
-  const Size size = natural_size(after, s.src, aspect);
-  return check_size("an output", size.width, size.height);
+bool same_video(const GstCaps* in, const GstCaps* out, const WarpParams& params) {
+  // The output's caps name the interlace-mode that caps without one have.
+  GstCaps* full = gst_caps_copy(in);
+  GstStructure* s = gst_caps_get_structure(full, 0);
+  if (!gst_structure_has_field(s, "interlace-mode") &&
+      gst_structure_has_field(gst_caps_get_structure(out, 0), "interlace-mode"))
+    gst_structure_set(s, "interlace-mode", G_TYPE_STRING, kInterlaceModes[0], nullptr);
+  const bool same = gst_caps_is_equal(full, out);
+  gst_caps_unref(full);
+  if (!same) return false;
+  const auto made = make_stream(in, out);
+  const auto* stream = std::get_if<Stream>(&made);
+  return stream && is_identity(params, *stream);
 }
 
 bool is_cuda_caps(const GstCaps* caps) {

@@ -5,11 +5,11 @@
 #pragma once
 
 #include <gst/base/gstbasetransform.h>
-#include <gst/video/video.h>
 
 #include <memory>
 #include <string>
 
+#include "frame.h"
 #include "plan.h"
 #include "status.h"
 
@@ -45,8 +45,7 @@ class Gpu {
 
   // Warps buffer to buffer, each in memory of any kind. When it returns, the input may be given back; the
   // output is ready for whoever follows its memory's stream.
-  virtual Status warp(const WarpPlan& plan, GstBuffer* in, const GstVideoInfo& in_info, GstBuffer* out,
-                      const GstVideoInfo& out_info) = 0;
+  virtual Status warp(const WarpPlan& plan, const Picture& in, const Picture& out) = 0;
 };
 
 }  // namespace cudawarp

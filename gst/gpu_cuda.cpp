@@ -3,7 +3,6 @@
 
 #include "allocation.h"
 #include "compat.h"
-#include "frame.h"
 #include "gpu.h"
 #include "warp.h"
 
@@ -64,8 +63,7 @@ class CudaGpu final : public Gpu {
   bool adopt(GstBuffer* buffer, int device_id) override;
   bool propose_allocation(GstQuery* query) override;
   bool decide_allocation(GstQuery* query) override;
-  Status warp(const WarpPlan& plan, GstBuffer* in, const GstVideoInfo& in_info, GstBuffer* out,
-              const GstVideoInfo& out_info) override;
+  Status warp(const WarpPlan& plan, const Picture& in, const Picture& out) override;
 
  private:
   Status make_engine();
@@ -158,7 +156,6 @@ bool CudaGpu::propose_allocation(GstQuery* query) {
   GstBufferPool* pool = configure(gst_cuda_buffer_pool_new(context_), caps, size, 0, 0);
   if (!pool) return false;
   gst_query_add_allocation_pool(query, pool, size, 0, 0);
-  gst_query_add_allocation_meta(query, GST_VIDEO_META_API_TYPE, nullptr);
   gst_object_unref(pool);
   return true;
 }
@@ -192,22 +189,21 @@ CUstream CudaGpu::choose_stream(GstMemory* in, GstMemory* out) const {
   return stream_.handle();
 }
 
-Status CudaGpu::warp(const WarpPlan& plan, GstBuffer* in, const GstVideoInfo& in_info, GstBuffer* out,
-                     const GstVideoInfo& out_info) {
+Status CudaGpu::warp(const WarpPlan& plan, const Picture& in, const Picture& out) {
   // Device memory of another context is no memory of ours: it is mapped to the host.
   const auto device_memory = [this](GstBuffer* buffer) {
     GstMemory* memory = cuda_memory_of(buffer);
     return memory && is_ours(memory) ? memory : nullptr;
   };
   const auto flags = [](GstMemory* device, int access) { return device ? access | GST_MAP_CUDA : access; };
-  const bool in_on_device = device_memory(in), out_on_device = device_memory(out);
-  const MappedFrame src(in_info, in, flags(device_memory(in), GST_MAP_READ));
-  if (!src) return Error{"cannot map the input buffer"};
-  const MappedFrame dst(out_info, out, flags(device_memory(out), GST_MAP_WRITE));
-  if (!dst) return Error{"cannot map the output buffer"};
+  const bool in_on_device = device_memory(in.buffer), out_on_device = device_memory(out.buffer);
+  const MappedFrame src(in, flags(device_memory(in.buffer), GST_MAP_READ));
+  if (src.error()) return src.error();
+  const MappedFrame dst(out, flags(device_memory(out.buffer), GST_MAP_WRITE));
+  if (dst.error()) return dst.error();
   // Mapping may have replaced a memory; look only now.
-  GstMemory *in_memory = in_on_device ? device_memory(in) : nullptr,
-            *out_memory = out_on_device ? device_memory(out) : nullptr;
+  GstMemory *in_memory = in_on_device ? device_memory(in.buffer) : nullptr,
+            *out_memory = out_on_device ? device_memory(out.buffer) : nullptr;
 
   const Current current(context_);
   if (!current) return kNoContext;

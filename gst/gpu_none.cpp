@@ -15,7 +15,7 @@ class NoGpu final : public Gpu {
   bool adopt(GstBuffer*, int) override { return false; }
   bool propose_allocation(GstQuery*) override { return false; }
   bool decide_allocation(GstQuery*) override { return false; }
-  Status warp(const WarpPlan&, GstBuffer*, const GstVideoInfo&, GstBuffer*, const GstVideoInfo&) override {
+  Status warp(const WarpPlan&, const Picture&, const Picture&) override {
     return Error{"this plugin was built without CUDA"};
   }
 };

@@ -21,6 +21,10 @@
  * |[
  * gst-launch-1.0 videotestsrc ! cudawarp matrix="<1.0,0.2,0.0,0.0,1.0,0.0>" ! videoconvert ! autovideosink
  * ]| An arbitrary affine map, from source pixels to output pixels.
+ * |[
+ * gst-launch-1.0 videotestsrc pattern=zone-plate kx2=20 ky2=20 ! video/x-raw,width=1280,height=720 ! \
+ *     cudawarp interpolation=lanczos ! video/x-raw,width=320,height=180 ! videoconvert ! autovideosink
+ * ]| A small picture, sharp and without moire; with antialias=false the source is merely sampled.
  */
 #include "gstcudawarp.h"
 
@@ -32,11 +36,12 @@
 
 #include "allocation.h"
 #include "caps.h"
+#include "cpu.h"
 #include "frame.h"
 #include "gpu.h"
+#include "plan_cache.h"
 #include "settings.h"
-#include "task_pool.h"
-#include "warp.h"
+#include "stream.h"
 
 GST_DEBUG_CATEGORY_EXTERN(cudawarp_debug);
 #define GST_CAT_DEFAULT cudawarp_debug
@@ -59,8 +64,7 @@ struct Private {
   GThread* syncing = nullptr;     // the thread in which controllers are setting properties
   std::unique_ptr<Gpu> gpu;       // lives as long as the element
   std::optional<TaskPool> cores;  // while started
-  std::optional<WarpPlan> plan;   // for plan_params and the stream
-  WarpParams plan_params;
+  PlanCache plans;
 };
 
 }  // namespace
@@ -75,6 +79,11 @@ GST_ELEMENT_REGISTER_DEFINE(cudawarp, "cudawarp", GST_RANK_NONE, GST_TYPE_CUDA_W
 
 static Private* priv_of(gpointer self) {
   return GST_CUDA_WARP(self)->priv;
+}
+
+static Settings settings_of(Private* priv) {
+  std::lock_guard lock(priv->lock);
+  return priv->settings;
 }
 
 // ---- properties
@@ -176,7 +185,7 @@ static gboolean gst_cuda_warp_stop(GstBaseTransform* trans) {
     priv->stream.reset();
     priv->held.reset();
   }
-  priv->plan.reset();
+  priv->plans.clear();
   priv->cores.reset();
   priv->gpu->close();
   return TRUE;
@@ -184,12 +193,7 @@ static gboolean gst_cuda_warp_stop(GstBaseTransform* trans) {
 
 static void gst_cuda_warp_set_context(GstElement* element, GstContext* context) {
   Private* priv = priv_of(element);
-  int device_id;
-  {
-    std::lock_guard lock(priv->lock);
-    device_id = priv->settings.device_id;
-  }
-  priv->gpu->set_context(element, context, device_id);
+  priv->gpu->set_context(element, context, settings_of(priv).device_id);
   GST_ELEMENT_CLASS(gst_cuda_warp_parent_class)->set_context(element, context);
 }
 
@@ -205,12 +209,7 @@ static gboolean gst_cuda_warp_query(GstBaseTransform* trans, GstPadDirection dir
 static GstCaps* gst_cuda_warp_transform_caps(GstBaseTransform* trans, GstPadDirection direction,
                                              GstCaps* caps, GstCaps* filter) {
   // The CPU engine reads CUDA memory through its host mapping, but has no device to make some on.
-  Private* priv = priv_of(trans);
-  EngineChoice engine;
-  {
-    std::lock_guard lock(priv->lock);
-    engine = priv->settings.engine;
-  }
+  const EngineChoice engine = settings_of(priv_of(trans)).engine;
   const bool cuda = Gpu::driver_available() && (direction == GST_PAD_SRC || engine != EngineChoice::cpu);
   GstCaps* others = transform_caps(caps, cuda);
   if (filter) {
@@ -220,6 +219,17 @@ static GstCaps* gst_cuda_warp_transform_caps(GstBaseTransform* trans, GstPadDire
   }
   GST_DEBUG_OBJECT(trans, "%" GST_PTR_FORMAT " -> %" GST_PTR_FORMAT, caps, others);
   return others;
+}
+
+// Caps that are refused here end in somebody else's error, which does not say why.
+static gboolean gst_cuda_warp_accept_caps(GstBaseTransform* trans, GstPadDirection direction, GstCaps* caps) {
+  if (GST_BASE_TRANSFORM_CLASS(gst_cuda_warp_parent_class)->accept_caps(trans, direction, caps)) return TRUE;
+  GstCaps* known = gst_pad_get_pad_template_caps(direction == GST_PAD_SINK ? trans->sinkpad : trans->srcpad);
+  const Status why = unsupported(caps);
+  GST_WARNING_OBJECT(trans, "%s: %" GST_PTR_FORMAT "; accepted are %" GST_PTR_FORMAT,
+                     why ? why->words.c_str() : "these caps cannot be negotiated", caps, known);
+  gst_caps_unref(known);
+  return FALSE;
 }
 
 // Called in every negotiation, also where the caps come out as before: so it is here that the values which
@@ -237,13 +247,12 @@ static GstCaps* gst_cuda_warp_fixate_caps(GstBaseTransform* trans, GstPadDirecti
     priv->held.reset();
   }
   GstCaps* out = fixate_output(caps, othercaps, params);
-  bool passthrough = false;
-  if (gst_caps_is_equal(caps, out) && !gst_object_has_active_control_bindings(GST_OBJECT(trans))) {
-    const auto made = make_stream(caps, out);
-    const auto* s = std::get_if<Stream>(&made);
-    passthrough = s && is_identity(params, *s);
-  }
-  gst_base_transform_set_passthrough(trans, passthrough);
+  const bool before = gst_base_transform_is_passthrough(trans),
+             after =
+                 !gst_object_has_active_control_bindings(GST_OBJECT(trans)) && same_video(caps, out, params);
+  gst_base_transform_set_passthrough(trans, after);
+  // Others answer now which metas, and so which layouts and crops, upstream may use.
+  if (priv->stream && before != after) gst_base_transform_reconfigure_sink(trans);
   return out;
 }
 
@@ -254,16 +263,15 @@ static void complain(GstCudaWarp* self, const std::string& words) {
   GST_ELEMENT_ERROR(self, STREAM, FORMAT, ("%s", words.c_str()), (nullptr));
 }
 
-static bool build_plan(GstCudaWarp* self, const WarpParams& params) {
-  Private* priv = self->priv;
-  auto plan = make_plan(params, priv->stream->src, priv->stream->dst);
+static const WarpPlan* plan_for(GstCudaWarp* self, const WarpParams& params, const FrameDesc& src) {
+  FrameDesc dst = self->priv->stream->dst;
+  dst.interlaced = src.interlaced;
+  const auto plan = self->priv->plans.get(params, src, dst);
   if (const Error* why = error_of(plan)) {
     complain(self, why->words);
-    return false;
+    return nullptr;
   }
-  priv->plan = std::get<WarpPlan>(plan);
-  priv->plan_params = params;
-  return true;
+  return std::get<const WarpPlan*>(plan);
 }
 
 static gboolean gst_cuda_warp_set_caps(GstBaseTransform* trans, GstCaps* in, GstCaps* out) {
@@ -280,7 +288,11 @@ static gboolean gst_cuda_warp_set_caps(GstBaseTransform* trans, GstCaps* in, Gst
     priv->stream = std::get<Stream>(made);
     params = priv->negotiated;
   }
-  if (!build_plan(self, params)) return FALSE;
+  for (const bool interlaced : {false, true}) {
+    FrameDesc src = priv->stream->src;
+    src.interlaced = interlaced;
+    if (brings(priv->stream->in, interlaced) && !plan_for(self, params, src)) return FALSE;
+  }
   priv->complaint.clear();
   return TRUE;
 }
@@ -304,9 +316,8 @@ static gboolean gst_cuda_warp_propose_allocation(GstBaseTransform* trans, GstQue
   gst_query_parse_allocation(query, &caps, nullptr);
   if (!caps) return TRUE;
   Private* priv = priv_of(trans);
-  if (is_cuda_caps(caps) && priv->gpu->is_open()) return priv->gpu->propose_allocation(query);
-  gst_query_add_allocation_meta(query, GST_VIDEO_META_API_TYPE, nullptr);
-  return TRUE;
+  offer_layout_metas(query);
+  return !is_cuda_caps(caps) || !priv->gpu->is_open() || priv->gpu->propose_allocation(query);
 }
 
 static gboolean gst_cuda_warp_decide_allocation(GstBaseTransform* trans, GstQuery* query) {
@@ -344,12 +355,7 @@ static void gst_cuda_warp_before_transform(GstBaseTransform* trans, GstBuffer* b
     gst_object_sync_values(GST_OBJECT(trans), time);
     mark(nullptr);
   }
-  int device_id;
-  {
-    std::lock_guard lock(priv->lock);
-    device_id = priv->settings.device_id;
-  }
-  if (priv->gpu->adopt(buffer, device_id)) {
+  if (priv->gpu->adopt(buffer, settings_of(priv).device_id)) {
     GST_INFO_OBJECT(trans, "moved to the CUDA context of the input");
     gst_base_transform_reconfigure_src(trans);
   }
@@ -361,30 +367,26 @@ static WarpParams params_for_buffer(Private* priv) {
   return priv->held.value_or(priv->settings.warp);
 }
 
+static GstFlowReturn fail(GstCudaWarp* self, const Error& why) {
+  GST_ELEMENT_ERROR(self, RESOURCE, FAILED, ("%s", why.words.c_str()), (nullptr));
+  return GST_FLOW_ERROR;
+}
+
 static GstFlowReturn gst_cuda_warp_transform(GstBaseTransform* trans, GstBuffer* in, GstBuffer* out) {
   GstCudaWarp* self = GST_CUDA_WARP(trans);
   Private* priv = self->priv;
   if (!priv->stream) return GST_FLOW_NOT_NEGOTIATED;
-  const WarpParams params = params_for_buffer(priv);
-  if ((!priv->plan || priv->plan_params != params) && !build_plan(self, params))
-    return GST_FLOW_NOT_NEGOTIATED;
+  const GstVideoInfo &in_caps = priv->stream->in, &out_caps = priv->stream->out;
+  const auto brought = input_picture(priv->stream->src, in_caps, in);
+  if (const Error* why = error_of(brought)) return fail(self, *why);
+  const auto& src = std::get<Picture>(brought);
+  const Picture dst = output_picture(priv->stream->dst, out_caps, out, src.desc.interlaced);
+  const WarpPlan* plan = plan_for(self, params_for_buffer(priv), src.desc);
+  if (!plan) return GST_FLOW_NOT_NEGOTIATED;
 
-  if (priv->gpu->is_open()) {
-    if (auto failed = priv->gpu->warp(*priv->plan, in, priv->stream->in, out, priv->stream->out)) {
-      GST_ELEMENT_ERROR(self, RESOURCE, FAILED, ("%s", failed->words.c_str()), (nullptr));
-      return GST_FLOW_ERROR;
-    }
-    return GST_FLOW_OK;
-  }
-  const MappedFrame src(priv->stream->in, in, GST_MAP_READ), dst(priv->stream->out, out, GST_MAP_WRITE);
-  if (!src || !dst) {
-    GST_ELEMENT_ERROR(self, RESOURCE, FAILED, ("cannot map the %s buffer", src ? "output" : "input"),
-                      (nullptr));
-    return GST_FLOW_ERROR;
-  }
-  warp_on_cpu(*priv->plan, src.view<ConstImage>(Memory::host), dst.view<Image>(Memory::host),
-              [priv](int count, const std::function<void(int)>& job) { priv->cores->run(count, job); });
-  return GST_FLOW_OK;
+  const Status failed =
+      priv->gpu->is_open() ? priv->gpu->warp(*plan, src, dst) : warp_on_cores(*plan, src, dst, *priv->cores);
+  return failed ? fail(self, *failed) : GST_FLOW_OK;
 }
 
 // ---- class
@@ -424,6 +426,7 @@ static void gst_cuda_warp_class_init(GstCudaWarpClass* klass) {
   trans_class->stop = gst_cuda_warp_stop;
   trans_class->query = gst_cuda_warp_query;
   trans_class->transform_caps = gst_cuda_warp_transform_caps;
+  trans_class->accept_caps = gst_cuda_warp_accept_caps;
   trans_class->fixate_caps = gst_cuda_warp_fixate_caps;
   trans_class->set_caps = gst_cuda_warp_set_caps;
   trans_class->transform_size = gst_cuda_warp_transform_size;

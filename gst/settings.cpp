@@ -28,6 +28,7 @@ enum Property : guint {
   PROP_BORDER_COLOR,
   PROP_EDGE_ANTIALIAS,
   PROP_INTERPOLATION,
+  PROP_ANTIALIAS,
   PROP_PRECISION,
   PROP_ENGINE,
   PROP_CUDA_DEVICE_ID,
@@ -115,6 +116,7 @@ const GEnumValue kInterpolations[] = {
     {static_cast<int>(Interpolation::nearest), "The pixel the point lies in", "nearest"},
     {static_cast<int>(Interpolation::bilinear), "Linear between 2x2 pixels", "bilinear"},
     {static_cast<int>(Interpolation::bicubic), "Catmull-Rom cubic through 4x4 pixels", "bicubic"},
+    {static_cast<int>(Interpolation::lanczos), "Lanczos kernel with three lobes, 6x6 pixels", "lanczos"},
     {0, nullptr, nullptr}};
 
 const GEnumValue kPrecisions[] = {
@@ -214,6 +216,7 @@ Status change(Settings& s, guint id, const GValue* value) {
   if (id == PROP_MATRIX) return set_matrix(s, value);
   if (id == PROP_BORDER_COLOR) s.warp.border_color = g_value_get_uint(value);
   if (id == PROP_EDGE_ANTIALIAS) s.warp.edge_antialias = g_value_get_boolean(value);
+  if (id == PROP_ANTIALIAS) s.warp.antialias = g_value_get_boolean(value);
   if (id == PROP_CUDA_DEVICE_ID) s.device_id = g_value_get_int(value);
   return std::nullopt;
 }
@@ -251,6 +254,11 @@ void install_properties(GObjectClass* klass) {
                            "Fade the picture's edge into a constant border over one output pixel",
                            standard.warp.edge_antialias, kAnyTime));
   g_object_class_install_property(
+      klass, PROP_ANTIALIAS,
+      g_param_spec_boolean("antialias", "Anti-aliasing",
+                           "Where the map shrinks, average over each output pixel's footprint",
+                           standard.warp.antialias, kAnyTime));
+  g_object_class_install_property(
       klass, PROP_CUDA_DEVICE_ID,
       g_param_spec_int("cuda-device-id", "CUDA device ID", "The GPU to use; -1 takes any", -1, G_MAXINT,
                        standard.device_id, kBeforeStart));
@@ -275,6 +283,7 @@ void get_property(const Settings& settings, guint id, GValue* value) {
   if (id == PROP_MATRIX) get_matrix(s, value);
   if (id == PROP_BORDER_COLOR) g_value_set_uint(value, s.warp.border_color);
   if (id == PROP_EDGE_ANTIALIAS) g_value_set_boolean(value, s.warp.edge_antialias);
+  if (id == PROP_ANTIALIAS) g_value_set_boolean(value, s.warp.antialias);
   if (id == PROP_CUDA_DEVICE_ID) g_value_set_int(value, s.device_id);
 }
 

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <vector>
 
-#include "cuda/format.h"
 #include "element_util.h"
 
 using namespace cudawarp;
@@ -84,6 +83,23 @@ GST_START_TEST(quarter_exact_yuv) {
 }
 GST_END_TEST;
 
+GST_START_TEST(half_pixel) {
+  const std::string in = raw("GRAY8", 10, 10);
+  Pixels src = black(in);
+  src.plane[0].at(5, 5) = 255;
+  Warp warp("fit=stretch");
+  warp.set_caps(in, raw("GRAY8", 100, 100));
+  const Pixels out = warp(src);
+  double sum = 0, x_sum = 0, y_sum = 0;
+  for (int y = 0; y < 100; ++y)
+    for (int x = 0; x < 100; ++x) {
+      const double v = out.plane[0].at(x, y);
+      sum += v, x_sum += v * x, y_sum += v * y;
+    }
+  ck_assert(std::abs(x_sum / sum - 54.5) < 0.05 && std::abs(y_sum / sum - 54.5) < 0.05);
+}
+GST_END_TEST;
+
 GST_START_TEST(no_bleed) {
   const std::string in = raw("GRAY8", 4, 4);
   Warp warp("fit=stretch");
@@ -93,6 +109,23 @@ GST_START_TEST(no_bleed) {
   const Pixels out = warp(src);
   const int want[8] = {255, 241, 214, 150, 50, 12, 37, 50};
   for (int x = 0; x < 8; ++x) ck_assert_int_le(std::abs(out.plane[0].at(x, 0) - want[x]), 1);
+}
+GST_END_TEST;
+
+// Every output pixel stands for 8x8 source pixels, of which 16 are black.
+GST_START_TEST(area_average) {
+  const std::string in = raw("GRAY8", 24, 24);
+  Pixels src = solid(in, {{255}});
+  for (int y = 0; y < 24; ++y)
+    for (int x = 0; x < 24; ++x)
+      if (x % 8 / 2 % 3 && y % 8 / 2 % 3) src.plane[0].at(x, y) = 0;
+  for (const bool antialias : {true, false}) {
+    Warp warp(antialias ? "" : "antialias=false");
+    warp.set_caps(in, raw("GRAY8", 3, 3));
+    const Pixels out = warp(src);
+    for (const uint8_t pixel : out.plane[0].data)
+      ck_assert_int_le(std::abs(pixel - (antialias ? 191 : 0)), antialias ? 1 : 0);
+  }
 }
 GST_END_TEST;
 
@@ -231,22 +264,23 @@ GST_START_TEST(odd_chroma) {
 GST_END_TEST;
 
 GST_START_TEST(one_pixel) {
-  for (const FormatInfo& f : all_formats()) {
-    const std::string in = raw(std::string(f.name), 1, 1);
+  for (const FormatInfo& f : known_formats()) {
+    const std::string in = raw(name_of(f), 1, 1), larger = raw(name_of(f), 5, 7);
+    const Samples one(in), many(larger);
     Pixels src = noise(in);
-    for (int k = 0; k < f.plane[0].bytes; ++k)
-      if (f.plane[0].components[k] != Component::R && f.plane[0].components[k] != Component::G &&
-          f.plane[0].components[k] != Component::B)
-        src.plane[0].at(0, 0, k) = 255;
+    if (f.has_alpha()) one.fill(src, 3, one.largest(3));
+    if (f.padding) src.plane[0].at(0, 0, f.group[0].at[3]) = 255;
     Warp turn("angle=90 framing=expand");
     turn.set_caps(in);
-    assert_same(turn(src), src, std::string(f.name));
+    assert_same(turn(src), src, name_of(f));
     Warp large("fit=stretch");
-    large.set_caps(in, "video/x-raw,width=5,height=7");
+    large.set_caps(in, larger);
     const Pixels out = large(src);
-    for (size_t p = 0; p < out.plane.size(); ++p)
-      for (size_t k = 0; k < out.plane[p].data.size(); ++k)
-        ck_assert_int_eq(out.plane[p].data[k], src.plane[p].data[k % src.plane[p].bytes]);
+    for (int c = 0; c < many.count(); ++c)
+      for (int y = 0; y < many.height(c); ++y)
+        for (int x = 0; x < many.width(c); ++x)
+          if (many.get(out, c, x, y) != one.get(src, c, 0, 0))
+            ck_abort_msg("%s: sample %d at (%d, %d)", name_of(f).c_str(), c, x, y);
   }
 }
 GST_END_TEST;
@@ -297,7 +331,9 @@ static Suite* suite() {
   tcase_add_test(tc, clockwise_as_videoflip);
   tcase_add_test(tc, quarter_exact);
   tcase_add_test(tc, quarter_exact_yuv);
+  tcase_add_test(tc, half_pixel);
   tcase_add_test(tc, no_bleed);
+  tcase_add_test(tc, area_average);
   tcase_add_test(tc, letterbox_rounding);
   tcase_add_test(tc, letterbox_nv12);
   tcase_add_test(tc, expand);

@@ -113,6 +113,10 @@ GST_START_TEST(tight_rows) {
   for (int y = 0; y < 1200; ++y)
     for (int x = 0; x < 1922; ++x) mirrored.plane[0].at(1921 - x, y) = src.plane[0].at(x, y);
   assert_same(warp(src), mirrored, "mirrored");
+  // Rows that are no multiple of four bytes, as they are where nothing is added to them.
+  assert_layout_does_not_matter(raw("GRAY16_LE", 37, 23), {{0}, {74}, 74 * 23});
+  assert_layout_does_not_matter(raw("YUY2", 37, 23), {{0}, {76}, 76 * 23});
+  assert_layout_does_not_matter(raw("P010_10LE", 37, 23), {{0, 1702}, {74, 76}, 1702 + 76 * 12});
 }
 GST_END_TEST;
 
@@ -122,6 +126,11 @@ GST_START_TEST(odd_strides_and_offsets) {
   assert_layout_does_not_matter(raw("RGB", 37, 23), {{3}, {37 * 3 + 5}, 3 + (37 * 3 + 5) * 23});
   assert_layout_does_not_matter(raw("RGBA", 37, 23), {{6}, {37 * 4 + 2}, 6 + (37 * 4 + 2) * 23});
   assert_layout_does_not_matter(raw("BGRx", 37, 23), {{0}, {1024}, 1024 * 23});
+  // Also where words of more than a byte are not aligned.
+  assert_layout_does_not_matter(raw("UYVY", 37, 23), {{3}, {76 + 1}, 3 + 77 * 23});
+  assert_layout_does_not_matter(raw("GRAY16_LE", 37, 23), {{13}, {77}, 13 + 77 * 23});
+  assert_layout_does_not_matter(raw("RGB10A2_LE", 37, 23), {{1}, {151}, 1 + 151 * 23});
+  assert_layout_does_not_matter(raw("RGBA64_LE", 37, 23), {{1}, {37 * 8 + 1}, 1 + (37 * 8 + 1) * 23});
 }
 GST_END_TEST;
 
@@ -129,6 +138,10 @@ GST_START_TEST(planes_apart) {
   // Gaps between planes, another stride for each.
   assert_layout_does_not_matter(raw("NV12", 37, 23), {{5, 2000}, {43, 51}, 2000 + 51 * 12});
   assert_layout_does_not_matter(raw("I420", 37, 23), {{7, 2000, 4000}, {40, 21, 33}, 4000 + 33 * 12});
+  assert_layout_does_not_matter(raw("P010_10LE", 37, 23), {{5, 2000}, {77, 79}, 2000 + 79 * 12});
+  assert_layout_does_not_matter(raw("I422_10LE", 37, 23), {{7, 2000, 4000}, {78, 41, 43}, 4000 + 43 * 23});
+  assert_layout_does_not_matter(raw("GBRA", 37, 23),
+                                {{3000, 9, 2000, 1000}, {40, 37, 41, 38}, 3000 + 40 * 23});
   // The planes the other way round, as YV12 has them.
   assert_layout_does_not_matter(raw("I420", 37, 23), {{1000, 500, 1}, {37, 19, 19}, 1000 + 37 * 23});
 }
@@ -160,7 +173,7 @@ GST_END_TEST;
 
 // Downstream's pool with rows and planes apart, and then one that cannot say so.
 GST_START_TEST(pool_of_downstream) {
-  for (const std::string format : {"RGB", "I420", "NV12"}) {
+  for (const std::string format : {"RGB", "I420", "NV12", "YUY2", "P010_10LE", "Y444_16LE", "GBRA", "NV16"}) {
     const std::string in = raw(format, 37, 23);
     const Pixels src = noise(in);
     Warp usual("angle=17"), warp("angle=17");

@@ -7,17 +7,12 @@
 #include <gst/controller/gstdirectcontrolbinding.h>
 #include <gst/controller/gstinterpolationcontrolsource.h>
 
-#include "cuda/format.h"
 #include "element_util.h"
 
 using namespace cudawarp;
 using namespace cudawarp::element;
 
 namespace {
-
-std::string name_of(const FormatInfo& f) {
-  return std::string(f.name);
-}
 
 void assert_format(const Warp& warp, const std::string& name) {
   const GstVideoInfo info = warp.output_info();
@@ -42,43 +37,60 @@ void largest_upright(double w, double h, double degrees, int& width, int& height
 }  // namespace
 
 GST_START_TEST(format_kept) {
-  for (const FormatInfo& f : all_formats()) {
+  for (const FormatInfo& f : known_formats()) {
     const std::string caps = raw(name_of(f), 64, 48);
     Warp warp("angle=180");
     warp.set_caps(caps);
     assert_format(warp, name_of(f));
     const Pixels src = noise(caps);
-    assert_same(warp(src), turned(src, 2), name_of(f));
+    assert_same(warp(src), turned(caps, src, 2), name_of(f));
   }
 }
 GST_END_TEST;
 
-// Every byte of every pixel goes where the other format keeps it; a format without alpha reads as opaque.
+// Every sample goes where the other format keeps it, at its depth; a format without alpha reads as opaque.
 GST_START_TEST(rgb_reordering) {
-  for (const FormatInfo& from : all_formats())
-    for (const FormatInfo& to : all_formats()) {
-      if (from.family != Family::rgb || to.family != Family::rgb) continue;
-      const std::string in = raw(name_of(from), 17, 5), what = name_of(from) + " to " + name_of(to);
+  for (const FormatInfo& from : known_formats())
+    for (const FormatInfo& to : known_formats()) {
+      if (from.family != Family::rgb || to.family != Family::rgb || from.format == to.format) continue;
+      const std::string in = raw(name_of(from), 17, 5), out_caps = raw(name_of(to), 17, 5);
+      const Samples a(in), b(out_caps);
       Warp warp;
       warp.set_caps(in, "video/x-raw,format=" + name_of(to));
       Pixels src = noise(in);
-      const PlaneFormat &a = from.plane[0], &b = to.plane[0];
-      for (int k = 0; k < a.bytes; ++k)  // opaque: what becomes of hidden colours is another matter
-        if (a.components[k] == Component::A)
-          for (int n = 0; n < 17 * 5; ++n) src.plane[0].at(n % 17, n / 17, k) = 255;
+      // Opaque: what becomes of hidden colours is another matter.
+      if (a.count() == 4) a.fill(src, 3, a.largest(3));
       const Pixels out = warp(src);
       assert_format(warp, name_of(to));
-      ck_assert_int_eq(out.plane[0].bytes, b.bytes);
       for (int n = 0; n < 17 * 5; ++n)
-        for (int k = 0; k < b.bytes; ++k) {
-          if (b.components[k] == Component::padding) continue;
-          int want = 255;
-          for (int j = 0; j < a.bytes; ++j)
-            if (a.components[j] == b.components[k]) want = src.plane[0].at(n % 17, n / 17, j);
-          if (out.plane[0].at(n % 17, n / 17, k) != want)
-            ck_abort_msg("%s: pixel %d, byte %d", what.c_str(), n, k);
+        for (int c = 0; c < b.count(); ++c) {
+          const int got = b.get(out, c, n % 17, n / 17);
+          const int want =
+              c < a.count()
+                  ? static_cast<int>(std::lround(static_cast<double>(a.get(src, c, n % 17, n / 17)) *
+                                                 b.largest(c) / a.largest(c)))
+                  : b.largest(c);
+          if (std::abs(got - want) > (a.largest(c % a.count()) == b.largest(c) ? 0 : 1))
+            ck_abort_msg("%s to %s: pixel %d, sample %d is %d, not %d", name_of(from).c_str(),
+                         name_of(to).c_str(), n, c, got, want);
         }
     }
+}
+GST_END_TEST;
+
+// What downstream cannot take as it is becomes the format that loses least.
+GST_START_TEST(nearest_format) {
+  const struct {
+    const char *in, *offered, *chosen;
+  } cases[] = {
+      {"RGBA", "{RGB,xRGB,ABGR}", "ABGR"},      {"RGB", "{RGBA,RGB10A2_LE,BGRx}", "BGRx"},
+      {"RGBA64_LE", "{RGBA,GBR_12LE}", "RGBA"}, {"GBR_12LE", "{GBR,GBR_10LE,RGBA64_LE}", "RGBA64_LE"},
+      {"BGR", "{ARGB,BGR,RGB}", "BGR"},         {"RGBx", "{RGBA64_LE,RGBA}", "RGBA"}};
+  for (const auto& c : cases) {
+    Warp warp;
+    warp.set_caps(raw(c.in, 16, 16), std::string("video/x-raw,format=") + c.offered);
+    assert_format(warp, c.chosen);
+  }
 }
 GST_END_TEST;
 
@@ -228,7 +240,7 @@ GST_START_TEST(caps_query) {
   Warp warp;
   warp.set_downstream("video/x-raw,format=RGB,width=320,height=240,pixel-aspect-ratio=1/1");
   const CapsPtr upstream = query(GST_PAD_PEER(warp.harness()->srcpad));
-  for (const FormatInfo& f : all_formats()) {
+  for (const FormatInfo& f : known_formats()) {
     const bool rgb = f.family == Family::rgb;
     ck_assert_msg(can_intersect(upstream, raw(name_of(f), 1920, 1080, ",pixel-aspect-ratio=16/15")) == rgb,
                   "%s", name_of(f).c_str());
@@ -262,6 +274,20 @@ GST_START_TEST(caps_change) {
           ck_abort_msg("frame %d: (%d, %d)", n, x, y);
   }
   ck_assert_uint_eq(gst_harness_buffers_received(warp.harness()), 100);
+}
+GST_END_TEST;
+
+// Caps come before anybody is there to take frames.
+GST_START_TEST(without_downstream) {
+  for (const std::string& in : {raw("I420", 64, 48), raw("RGB", 64, 48, ",interlace-mode=interleaved")}) {
+    GstElement* element = gst_parse_launch(("cudawarp angle=5 " + engine_properties()).c_str(), nullptr);
+    gst_object_ref_sink(element);
+    GstHarness* harness = gst_harness_new_with_element(element, "sink", nullptr);
+    gst_object_unref(element);
+    gst_harness_set_src_caps_str(harness, in.c_str());
+    ck_assert_int_eq(gst_harness_push(harness, buffer_of(black(in), in).release()), GST_FLOW_NOT_LINKED);
+    gst_harness_teardown(harness);
+  }
 }
 GST_END_TEST;
 
@@ -326,6 +352,7 @@ static Suite* suite() {
   tcase_set_timeout(tc, 0);  // the runner of the programs has one
   tcase_add_test(tc, format_kept);
   tcase_add_test(tc, rgb_reordering);
+  tcase_add_test(tc, nearest_format);
   tcase_add_test(tc, size_of_downstream);
   tcase_add_test(tc, natural_size);
   tcase_add_test(tc, natural_size_follows_a_property);
@@ -333,6 +360,7 @@ static Suite* suite() {
   tcase_add_test(tc, colorimetry_kept_across_sizes);
   tcase_add_test(tc, caps_query);
   tcase_add_test(tc, caps_change);
+  tcase_add_test(tc, without_downstream);
   tcase_add_test(tc, passthrough);
   tcase_add_test(tc, no_passthrough_with_a_controller);
   return s;

@@ -78,7 +78,8 @@ const struct {
     {"border-mode", "constant", "mirror-101", true},
     {"border-color", "4278190080", "2155905152", true},
     {"edge-antialias", "true", "false", true},
-    {"interpolation", "bilinear", "bicubic", true},
+    {"interpolation", "bilinear", "lanczos", true},
+    {"antialias", "true", "false", true},
     {"precision", "fast", "exact", true},
     {"engine", "auto", "cpu", false},
     {"cuda-device-id", "-1", "3", false},
@@ -169,7 +170,7 @@ GST_START_TEST(enum_nicks_and_numbers) {
   } enums[] = {{"fit", {"letterbox", "stretch", "crop", "none"}},
                {"framing", {"none", "expand", "crop", "zoom"}},
                {"border-mode", {"constant", "replicate", "mirror", "mirror-101", "wrap", "transparent"}},
-               {"interpolation", {"nearest", "bilinear", "bicubic"}},
+               {"interpolation", {"nearest", "bilinear", "bicubic", "lanczos"}},
                {"precision", {"fast", "exact"}},
                {"engine", {"auto", "cuda", "cpu"}}};
   for (const auto& e : enums) {
@@ -332,6 +333,9 @@ GST_START_TEST(properties_reach_the_pixels) {
       {"angle=30 edge-antialias=false", {.angle = 30, .edge_antialias = false}},
       {"angle=30 interpolation=nearest", {.angle = 30, .interpolation = Interpolation::nearest}},
       {"angle=30 interpolation=bicubic", {.angle = 30, .interpolation = Interpolation::bicubic}},
+      {"angle=30 interpolation=lanczos", {.angle = 30, .interpolation = Interpolation::lanczos}},
+      {"scale=0.3", {.scale_x = 0.3, .scale_y = 0.3}},
+      {"scale=0.3 antialias=false", {.scale_x = 0.3, .scale_y = 0.3, .antialias = false}},
   };
   const std::string in = raw("RGBA", 64, 48, ",pixel-aspect-ratio=1/1");
   const Pixels src = noise(in);

@@ -29,15 +29,40 @@ Pixels blank(const GstCaps* caps) {
   Pixels pixels;
   for (guint c = 0; c < GST_VIDEO_INFO_N_COMPONENTS(&info); ++c) {
     const size_t p = GST_VIDEO_INFO_COMP_PLANE(&info, c);
-    if (p < pixels.plane.size()) continue;
-    Pixels::Plane plane{GST_VIDEO_INFO_COMP_WIDTH(&info, c),
-                        GST_VIDEO_INFO_COMP_HEIGHT(&info, c),
-                        GST_VIDEO_INFO_COMP_PSTRIDE(&info, c),
-                        {}};
-    plane.data.resize(static_cast<size_t>(plane.width) * plane.height * plane.bytes);
-    pixels.plane.push_back(std::move(plane));
+    if (p >= pixels.plane.size()) pixels.plane.resize(p + 1);
+    Pixels::Plane& plane = pixels.plane[p];
+    if (GST_VIDEO_INFO_COMP_PSTRIDE(&info, c) <= plane.bytes) continue;
+    plane = {GST_VIDEO_INFO_COMP_WIDTH(&info, c),
+             GST_VIDEO_INFO_COMP_HEIGHT(&info, c),
+             GST_VIDEO_INFO_COMP_PSTRIDE(&info, c),
+             {}};
   }
+  for (Pixels::Plane& plane : pixels.plane)
+    plane.data.resize(static_cast<size_t>(plane.width) * plane.height * plane.bytes);
   return pixels;
+}
+
+// Luma and chroma in one plane.
+bool is_packed_422(const GstVideoInfo& info) {
+  return GST_VIDEO_INFO_N_PLANES(&info) == 1 && GST_VIDEO_INFO_COMP_PSTRIDE(&info, 1) == 4 &&
+         GST_VIDEO_INFO_COMP_PSTRIDE(&info, 0) == 2;
+}
+
+// The second luma pixel of the last pair in a row of odd width is nobody's: 0.
+void clear_unseen(Pixels& pixels, const GstVideoInfo& info) {
+  if (!is_packed_422(info) || GST_VIDEO_INFO_WIDTH(&info) % 2 == 0) return;
+  Pixels::Plane& plane = pixels.plane[0];
+  for (int y = 0; y < plane.height; ++y)
+    plane.at(plane.width - 1, y, GST_VIDEO_INFO_COMP_POFFSET(&info, 0) + 2) = 0;
+}
+
+// So are bits beside those of a sample in its word.
+void clear_spare_bits(Pixels& pixels, const GstVideoInfo& info) {
+  const int depth = GST_VIDEO_INFO_COMP_DEPTH(&info, 0), shift = info.finfo->shift[0];
+  if (depth <= 8 || GST_VIDEO_INFO_COMP_PSTRIDE(&info, 0) == 4) return;
+  const int mask = ((1 << depth) - 1) << shift;
+  for (Pixels::Plane& plane : pixels.plane)
+    for (size_t k = 0; k < plane.data.size(); k += 2) plane.data[k] &= mask, plane.data[k + 1] &= mask >> 8;
 }
 
 // The CUDA context that an element works in, if any.
@@ -49,6 +74,17 @@ GstContext* cuda_context_of(const GstHarness* harness) {
 }
 
 }  // namespace
+
+std::vector<FormatInfo> known_formats() {
+  std::vector<FormatInfo> known;
+  for (const FormatInfo& f : all_formats())
+    if (gst_video_format_from_string(name_of(f).c_str()) != GST_VIDEO_FORMAT_UNKNOWN) known.push_back(f);
+  return known;
+}
+
+std::string name_of(const FormatInfo& format) {
+  return std::string(format.name);
+}
 
 std::string raw(const std::string& format, int width, int height, const std::string& more) {
   return "video/x-raw,format=" + format + ",width=" + std::to_string(width) +
@@ -79,6 +115,9 @@ Pixels noise(const std::string& caps, uint32_t seed) {
       state ^= state << 13, state ^= state >> 17, state ^= state << 5;
       byte = static_cast<uint8_t>(state >> 16);
     }
+  const GstVideoInfo info = info_of(caps_of(caps).get());
+  clear_unseen(pixels, info);
+  clear_spare_bits(pixels, info);
   return pixels;
 }
 
@@ -107,10 +146,24 @@ Pixels turned(const Pixels& src, int clockwise_quarters) {
   return out;
 }
 
+Pixels turned(const std::string& caps, const Pixels& src, int clockwise_quarters) {
+  const GstVideoInfo info = info_of(caps_of(caps).get());
+  if (!is_packed_422(info)) return turned(src, clockwise_quarters);
+  ck_assert_int_eq(clockwise_quarters, 2);
+  const Samples samples(info);
+  Pixels out = black(caps);
+  for (int c = 0; c < samples.count(); ++c)
+    for (int y = 0; y < samples.height(c); ++y)
+      for (int x = 0; x < samples.width(c); ++x)
+        samples.set(out, c, x, y, samples.get(src, c, samples.width(c) - 1 - x, samples.height(c) - 1 - y));
+  return out;
+}
+
 Pixels pixels_of(GstBuffer* buffer, const GstCaps* caps) {
   Pixels pixels = blank(caps);
   for_rows(buffer, caps, GST_MAP_READ, pixels,
            [](uint8_t* frame, uint8_t* row, size_t size) { std::memcpy(row, frame, size); });
+  clear_unseen(pixels, info_of(caps));
   return pixels;
 }
 

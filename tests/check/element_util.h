@@ -12,6 +12,8 @@
 
 #include <gst/video/video.h>
 
+#include "cuda/format.h"
+
 #include <gst/check/gstcheck.h>
 #include <gst/check/gstharness.h>
 
@@ -29,6 +31,10 @@ using QueryPtr = std::unique_ptr<GstQuery, Unref>;
 using BusPtr = std::unique_ptr<GstBus, Unref>;
 using ElementPtr = std::unique_ptr<GstElement, Unref>;
 
+// The formats of the table that this GStreamer knows.
+std::vector<FormatInfo> known_formats();
+std::string name_of(const FormatInfo& format);
+
 // Caps of raw video in system memory, 25 frames a second; `more` begins with a comma.
 std::string raw(const std::string& format, int width, int height, const std::string& more = "");
 CapsPtr caps_of(const std::string& caps);
@@ -36,8 +42,10 @@ GstVideoInfo info_of(const GstCaps* caps);
 
 // The pixels of a frame, without strides, padding between rows, or anything else that is not seen.
 struct Pixels {
+  // In pixels of the plane; bytes of one. Where luma and chroma share a plane, two luma pixels and their
+  // chroma count as one.
   struct Plane {
-    int width = 0, height = 0, bytes = 0;  // in pixels of the plane; bytes of one
+    int width = 0, height = 0, bytes = 0;
     std::vector<uint8_t> data;
 
     uint8_t& at(int x, int y, int k = 0) { return data[(static_cast<size_t>(y) * width + x) * bytes + k]; }
@@ -54,6 +62,37 @@ Pixels black(const std::string& caps);  // all bytes 0
 Pixels noise(const std::string& caps, uint32_t seed = 1);
 Pixels solid(const std::string& caps, std::initializer_list<std::vector<uint8_t>> color_by_plane);
 Pixels turned(const Pixels& src, int clockwise_quarters);
+// The same by the samples of a format, for frames of these caps; half turns only where luma and chroma share
+// a plane.
+Pixels turned(const std::string& caps, const Pixels& src, int clockwise_quarters);
+
+// The samples of a format, as code values, on their own grids: Y, U, V or R, G, B, and A.
+class Samples {
+ public:
+  explicit Samples(const std::string& caps);
+  explicit Samples(const GstVideoInfo& info) : info_(info) {}
+
+  int count() const { return GST_VIDEO_INFO_N_COMPONENTS(&info_); }
+  int width(int c) const { return GST_VIDEO_INFO_COMP_WIDTH(&info_, c); }
+  int height(int c) const { return GST_VIDEO_INFO_COMP_HEIGHT(&info_, c); }
+  int largest(int c) const { return (1 << GST_VIDEO_INFO_COMP_DEPTH(&info_, c)) - 1; }
+  // The code value that 8 bits make of `value`, at this depth.
+  int scaled(int c, int value) const { return value << (GST_VIDEO_INFO_COMP_DEPTH(&info_, c) - 8); }
+
+  int get(const Pixels& pixels, int c, int x, int y) const;
+  void set(Pixels& pixels, int c, int x, int y, int value) const;
+  // All samples of a component.
+  void fill(Pixels& pixels, int c, int value) const;
+
+ private:
+  struct Place {
+    size_t begin;  // in the plane
+    int shift, bytes;
+  };
+  Place place(const Pixels& pixels, int c, int x, int y) const;
+
+  GstVideoInfo info_;
+};
 
 Pixels pixels_of(GstBuffer* buffer, const GstCaps* caps);
 // A buffer without GstVideoMeta, in the default layout; its timestamp is that of frame `number`.
