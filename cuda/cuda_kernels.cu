@@ -70,21 +70,7 @@ int texture_channels(const PassPlan& p) {
 }
 
 int loaded_bytes(Packing packing) {
-  switch (packing) {
-    case Packing::samples8:
-    case Packing::bytes3:
-      return 1;
-    case Packing::samples16:
-    case Packing::bytes2:
-      return 2;
-    case Packing::words4:
-      return 8;
-    case Packing::bytes4:
-    case Packing::words2:
-    case Packing::bits10:
-      break;
-  }
-  return 4;
+  return packing == Packing::bytes3 ? 1 : stored_bytes(packing);
 }
 
 cudaError_t probe_kernels() {
