@@ -96,11 +96,11 @@ struct PassPlan {
   // The border in words of the output.
   uint32_t border_word[kMaxChannels];
 
-  // Where channels lie in a pixel: Group::at. A source without the fourth channel has the word `opaque` in
-  // its place; in bytes4 it replaces the fourth byte, or in the output is written there.
+  // Where channels lie in a pixel: Group::at. A source without the fourth channel has the word `src_opaque`
+  // in its place.
   uint8_t src_at[kMaxChannels], dst_at[kMaxChannels];
   uint8_t src_step, dst_step, src_channels, dst_channels;
-  uint32_t src_opaque, dst_opaque;
+  uint32_t src_opaque;
 
   // Words of bytes2 and bytes4: canonical = permute(stored, load_select) | load_or, and back.
   uint32_t load_select, load_or, store_select, store_or;

@@ -317,6 +317,8 @@ CUDAWARP_BOTH typename F::Value sample_footprint(const PassPlan& p, const Source
     weights = weights + line_weights;
     each<F::kChannels>([&](int k) { sum.c[k] = sum.c[k] + line.c[k]; });
   }
+  // Every third pixel, say, of a footprint one pixel wide may miss it.
+  if (weights < 0.5f) return sample_nearest<F, false>(p, s, x, y);
   each<F::kChannels>([&](int k) { sum.c[k] = sum.c[k] / weights; });
   return sum;
 }

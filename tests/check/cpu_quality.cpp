@@ -85,7 +85,10 @@ GST_START_TEST(constants_stay) {
                               {.angle = 33, .scale_x = 1.7, .scale_y = -0.2},
                               {.scale_x = 0.125, .scale_y = 0.125},
                               {.shear_x = 0.4, .shear_y = -0.7},
-                              {.scale_x = 1 / 50.3, .scale_y = 0.8}};
+                              {.scale_x = 1 / 50.3, .scale_y = 0.8},
+                              // One pixel thin, and aslant: a grid of every third or more pixels may miss it.
+                              {.matrix = Affine{0.007, -0.007, 16, 0.7, 0.7, -8}},
+                              {.matrix = Affine{0.0007, -0.0007, 16, 0.7, 0.7, -8}}};
   for (const double alpha : {1.0, 0.6}) {
     TestFrame src(d);
     fill_color(src, some_color(f, alpha));
