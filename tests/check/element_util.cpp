@@ -65,6 +65,9 @@ void clear_spare_bits(Pixels& pixels, const GstVideoInfo& info) {
     for (size_t k = 0; k < plane.data.size(); k += 2) plane.data[k] &= mask, plane.data[k + 1] &= mask >> 8;
 }
 
+// Making a CUDA context takes longer than most tests: the first one serves all.
+GstContext* shared_context = nullptr;
+
 // The CUDA context that an element works in, if any.
 GstContext* cuda_context_of(const GstHarness* harness) {
   const QueryPtr query(gst_query_new_context("gst.cuda.context"));
@@ -260,13 +263,11 @@ Warp::Warp(const std::string& properties, GstContext* context) : bus_(gst_bus_ne
   ck_assert_msg(element && !error, "%s: %s", description.c_str(), error ? error->message : "no element");
   gst_element_set_bus(element, bus_.get());
   gst_object_ref_sink(element);
-  // Making a CUDA context takes longer than most tests: the first one serves all.
-  static GstContext* first = nullptr;
-  if (!context) context = first;
+  if (!context) context = shared_context;
   if (context) gst_element_set_context(element, context);
   harness_ = gst_harness_new_with_element(element, "sink", "src");
   gst_object_unref(element);
-  if (!first && test_engine() == "cuda") first = cuda_context_of(harness_);
+  if (!shared_context && test_engine() == "cuda") shared_context = cuda_context_of(harness_);
 }
 
 Warp::~Warp() {
@@ -368,7 +369,9 @@ int run_tests(int argc, char** argv, Suite* (*suite)()) {
     g_printerr("%s: no CUDA device works\n", failure ? "FAILED" : "skipped");
     return failure ? 1 : 77;
   }
-  return gst_check_run_suite(suite(), argv[0], argv[0]);
+  const int failed = gst_check_run_suite(suite(), argv[0], argv[0]);
+  if (shared_context) gst_context_unref(shared_context);
+  return failed;
 }
 
 }  // namespace cudawarp::element
