@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "warp_kernel.h"
+#include "warp_kernel.cuh"
 
 namespace cudawarp {
 

@@ -18,6 +18,11 @@ std::string plane_of(const Picture& picture, guint plane) {
   return std::string("the ") + picture.which + " buffer's plane " + std::to_string(plane);
 }
 
+std::string name_of(GstVideoFormat format) {
+  const char* name = format == GST_VIDEO_FORMAT_UNKNOWN ? nullptr : gst_video_format_to_string(format);
+  return name ? name : "of unknown format " + std::to_string(format);
+}
+
 // What gst_video_frame_map() takes for granted, or refuses without words.
 Status check_meta(const Picture& picture) {
   const std::string buffer = std::string("the ") + picture.which + " buffer";
@@ -30,8 +35,8 @@ Status check_meta(const Picture& picture) {
   }
   const guint width = GST_VIDEO_INFO_WIDTH(picture.caps), height = GST_VIDEO_INFO_HEIGHT(picture.caps);
   if (meta->format != GST_VIDEO_INFO_FORMAT(picture.caps))
-    return Error{buffer + " is " + gst_video_format_to_string(meta->format) +
-                 " by its GstVideoMeta, but its caps say " + GST_VIDEO_INFO_NAME(picture.caps)};
+    return Error{buffer + " is " + name_of(meta->format) + " by its GstVideoMeta, but its caps say " +
+                 GST_VIDEO_INFO_NAME(picture.caps)};
   if (meta->width < width || meta->height < height)
     return Error{buffer + " is " + size(meta->width, meta->height) +
                  " by its GstVideoMeta, less than the caps' " + size(width, height)};
@@ -107,6 +112,10 @@ Status MappedFrame::check_planes() const {
     if (stride < row)
       return Error{plane_of(picture_, p) + " has a stride of " + std::to_string(stride) +
                    " bytes, less than a row's " + std::to_string(row)};
+    constexpr int kLargest = G_MAXINT / 2;  // from row to row of a field
+    if (stride > kLargest)
+      return Error{plane_of(picture_, p) + " has a stride of " + std::to_string(stride) +
+                   " bytes, more than " + std::to_string(kLargest)};
     // Without a meta one mapping holds all planes.
     const GstMapInfo& map = frame_.map[frame_.meta ? p : 0];
     const auto begin = static_cast<const uint8_t*>(GST_VIDEO_FRAME_PLANE_DATA(&frame_, p)) - map.data;

@@ -127,6 +127,13 @@ GST_START_TEST(colours_are_not_converted) {
     assert_refused(warp, raw("I420", 64, 48), std::string("video/x-raw,colorimetry=") + theirs,
                    {"olorimetry", "bt601"});
   }
+  // 255 of full range is no white in limited range.
+  for (const char* format : {"RGB", "RGBA64_LE", "GBR_10LE"}) {
+    Warp warp("angle=5");
+    assert_refused(warp, raw("RGB", 64, 48),
+                   std::string("video/x-raw,format=") + format + ",colorimetry=(string)2:1:7:1",
+                   {"olorimetry", "sRGB", "2:1:7:1"});
+  }
 }
 GST_END_TEST;
 

@@ -290,6 +290,10 @@ GST_START_TEST(metas_that_contradict_caps) {
   const std::string in = raw("I420", 64, 48);
   assert_unusable(in, with_bad_meta(in, [](GstVideoMeta& m) { m.format = GST_VIDEO_FORMAT_YV12; }),
                   {"input", "YV12", "I420"});
+  for (const int format : {0, 9999})
+    assert_unusable(
+        in, with_bad_meta(in, [format](GstVideoMeta& m) { m.format = static_cast<GstVideoFormat>(format); }),
+        {"input", "unknown format", "I420"});
   assert_unusable(in, with_bad_meta(in, [](GstVideoMeta& m) { m.width = 62; }), {"input", "62x48", "64x48"});
   assert_unusable(in, with_bad_meta(in, [](GstVideoMeta& m) { m.height = 47; }), {"input", "64x47"});
   assert_unusable(in, with_bad_meta(in, [](GstVideoMeta& m) { m.n_planes = 2; }), {"input", "2 planes"});
@@ -302,6 +306,8 @@ GST_START_TEST(strides_too_short) {
                   {"input", "plane 0", "stride of 63", "64"});
   assert_unusable(in, with_bad_meta(in, [](GstVideoMeta& m) { m.stride[2] = 0; }),
                   {"plane 2", "stride of 0", "32"});
+  assert_unusable(in, with_bad_meta(in, [](GstVideoMeta& m) { m.stride[0] = G_MAXINT; }),
+                  {"plane 0", "stride of 2147483647", "more than"});
   assert_unusable(in, with_bad_meta(in, [](GstVideoMeta& m) { m.stride[1] = -32; }),
                   {"plane 1", "stride of -32", "32"});
   // 33 pixels are 17 pairs.
