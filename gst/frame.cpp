@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <string>
 
+#include "formats.h"
+
 namespace cudawarp {
 namespace {
 
@@ -18,9 +20,13 @@ std::string plane_of(const Picture& picture, guint plane) {
   return std::string("the ") + picture.which + " buffer's plane " + std::to_string(plane);
 }
 
+// GStreamer's own function takes a number that is no format for a programming error.
 std::string name_of(GstVideoFormat format) {
-  const char* name = format == GST_VIDEO_FORMAT_UNKNOWN ? nullptr : gst_video_format_to_string(format);
-  return name ? name : "of unknown format " + std::to_string(format);
+  for (Format known : known_formats()) {
+    const std::string name(info(known).name);
+    if (gst_video_format_from_string(name.c_str()) == format) return name;
+  }
+  return "of another format (" + std::to_string(format) + ")";
 }
 
 // What gst_video_frame_map() takes for granted, or refuses without words.
