@@ -290,10 +290,8 @@ GST_START_TEST(metas_that_contradict_caps) {
   const std::string in = raw("I420", 64, 48);
   assert_unusable(in, with_bad_meta(in, [](GstVideoMeta& m) { m.format = GST_VIDEO_FORMAT_YV12; }),
                   {"input", "YV12", "I420"});
-  for (const int format : {0, 9999})
-    assert_unusable(
-        in, with_bad_meta(in, [format](GstVideoMeta& m) { m.format = static_cast<GstVideoFormat>(format); }),
-        {"input", "another format", "I420"});
+  assert_unusable(in, with_bad_meta(in, [](GstVideoMeta& m) { m.format = GST_VIDEO_FORMAT_UNKNOWN; }),
+                  {"input", "another format", "I420"});
   assert_unusable(in, with_bad_meta(in, [](GstVideoMeta& m) { m.width = 62; }), {"input", "62x48", "64x48"});
   assert_unusable(in, with_bad_meta(in, [](GstVideoMeta& m) { m.height = 47; }), {"input", "64x47"});
   assert_unusable(in, with_bad_meta(in, [](GstVideoMeta& m) { m.n_planes = 2; }), {"input", "2 planes"});

@@ -93,7 +93,7 @@ struct Leaks {
     g_signal_emit_by_name(tracer, "get-live-objects", &objects);
     const GValue* list = objects ? gst_structure_get_value(objects, "live-objects-list") : nullptr;
     // Never freed: it names the objects without a reference (1.22 to 1.26), and would drop one of theirs.
-    static std::vector<GstStructure*> kept;
+    static auto& kept = *new std::vector<GstStructure*>;
     kept.push_back(objects);
     return list ? gst_value_list_get_size(list) : 0;
   }
