@@ -23,7 +23,7 @@ std::string plane_of(const Picture& picture, guint plane) {
 // GStreamer's own function takes a number that is no format for a programming error.
 std::string name_of(GstVideoFormat format) {
   for (Format known : known_formats()) {
-    const std::string name(info(known).name);
+    std::string name(info(known).name);
     if (gst_video_format_from_string(name.c_str()) == format) return name;
   }
   return "of another format (" + std::to_string(format) + ")";
