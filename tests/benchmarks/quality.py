@@ -22,6 +22,8 @@ import types
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
+from page import fill, table
+
 try:
     import cv2
 except ImportError:
@@ -317,11 +319,6 @@ def contact_sheet(path, case, pictures):
     sheet.save(path, optimize=True)
 
 
-def table(head, rows):
-    lines = [head, ["---"] + ["--:"] * (len(head) - 1)] + rows
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
-
-
 def psnr_table(results):
     best = {c: max(r.get(c, 0) for r in results.values()) for c in CASES}
 
@@ -358,18 +355,6 @@ def versions(gst):
     found += [f"numpy {np.__version__}"] + ([f"OpenCV {cv2.__version__}"] if cv2 else [])
     found += ["FFmpeg " + run(["ffmpeg", "-version"]).decode().split()[2]] if shutil.which("ffmpeg") else []
     return ", ".join(found) + "."
-
-
-def fill(path, texts):
-    """Puts each text between its marks, <!-- NAME --> and <!-- end -->."""
-    page = path.read_text(encoding="utf-8")
-    for name, text in texts.items():
-        before, mark, rest = page.partition(f"<!-- {name} -->\n")
-        _, end, after = rest.partition("<!-- end -->")
-        if not end:
-            sys.exit(f"{path}: there is no <!-- {name} --> with its <!-- end -->")
-        page = before + mark + text + "\n" + end + after
-    path.write_text(page, encoding="utf-8")
 
 
 def main():
