@@ -17,6 +17,7 @@ import argparse
 import json
 import os
 import pathlib
+import re
 import statistics
 import subprocess
 import sys
@@ -145,7 +146,8 @@ def element_table(r):
         return NOT_MEASURED
     unit = {"host": "us", "first-frame": "ms", "calls": "a frame", "bus": "frames/s", "system": "frames/s"}
     rows = []
-    for name, samples in r.element.items():
+    for name in sorted(r.element, key=lambda name: [int(w) if w.isdigit() else w for w in re.split(r"(\d+)", name)]):
+        samples = r.element[name]
         kind = name.split("/")[0]
         words = unit.get(kind) or ("MiB" if name.endswith("memory") else "frames/s")
         beside = ""
@@ -155,7 +157,7 @@ def element_table(r):
             beside = f"{number(statistics.median(ratio(samples, r.element['bus/pageable'])))} x up and down"
         rows.append([f"`{name}`", spread(samples), words, beside])
     lines = [table(["", "median (spread)", "", ""], rows), ""]
-    lines += [f"- {name.removeprefix('element: ')}: skipped ({why})." for name, why in r.absent.items()
+    lines += [f"- `{name.removeprefix('element: ')}`: {why}." for name, why in r.absent.items()
               if name.startswith("element: ")]
     return "\n".join(lines).rstrip()
 
@@ -167,7 +169,7 @@ def report(r, docs):
     for row in [head, *rows]:
         print("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip())
     for name, why in r.absent.items():
-        print(f"{name}: not here ({why})")
+        print(f"{name}: {why}")
     if not docs:
         return
     pictures = {}

@@ -107,7 +107,7 @@ def ratio(samples, others):
     """Repetition by repetition; nothing where one is missing."""
     if not samples or not others:
         return None
-    return [a / b for a, b in zip(samples, others)]
+    return [a / b for a, b in zip(samples, others) if b]
 
 
 class Target:
@@ -170,11 +170,12 @@ def targets(r):
     over = zip(e.get("host/cudawarp", []), e.get("host/identity", []))
     yield Target("host time of a buffer over `identity`, CUDAMemory", 15, {
         "RGBA, 17°": [a - b for a, b in over]}, unit=" us")
+    depth = 2 if "system/pinned/depth2" in e else 0
     yield Target("system memory, pinned, `async-depth=2`: of the bus's slower direction", 0.9, {
-        "RGBA, 17°": ratio(e.get("system/pinned/depth2"), r.bus())}, at_most=False)
+        f"RGBA, 17°, depth {depth}": ratio(e.get(f"system/pinned/depth{depth}"), r.bus())}, at_most=False)
     yield Target("the same, pageable: of a plain upload plus download", 0.9, {
-        "RGBA, 17°": ratio(e.get("system/pageable/depth2") or e.get("system/pageable/depth0"),
-                           e.get("bus/pageable"))}, at_most=False)
+        f"RGBA, 17°, depth {depth}": ratio(e.get(f"system/pageable/depth{depth}"), e.get("bus/pageable"))},
+        at_most=False)
     rate = {n: e.get(f"branches/{n}/frames_per_second") for n in BRANCHES}
     yield Target("parallel branches: frames/s, to those of fewer branches", 0.95, {
         f"{more} to {fewer}": ratio(rate[more], rate[fewer])
@@ -185,4 +186,5 @@ def targets(r):
     yield Target("frames/s of a branch beside a stalled one, to without", 0.95, {
         "4 branches": ratio(e.get("branches/stalled"), e.get("branches/not-stalled"))}, at_most=False)
     yield Target("first frame after PLAYING, context there", 20, {
-        which: e.get(f"first-frame/{which}") for which in ("first", "again")}, unit=" ms")
+        f"{memory} memory, {which}": e.get(f"first-frame/{memory}/{which}")
+        for memory in ("cuda", "system") for which in ("first", "again")}, unit=" ms")
