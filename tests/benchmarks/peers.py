@@ -128,7 +128,7 @@ def cvcuda(cuda, sources, targets, about):
 
         def run(n, tensors=tensors, flags=flags, matrix=matrix, black=black):
             source, target = (t[n % FRAMES] for t in tensors)
-            cv.warp_affine_into(target, source, matrix, flags, border_mode=cv.Border.CONSTANT, border_value=black,
+            cv.warp_affine_into(target, source, matrix, int(flags), border_mode=cv.Border.CONSTANT, border_value=black,
                                 stream=stream)
         yield "cvcuda.warp_affine_into", channels, kernel, angle, run, dst.picture
 
@@ -175,10 +175,11 @@ def cupy(cuda, sources, targets, about):
     import cupyx.scipy.ndimage as ndimage
     about["CuPy"] = cp.__version__
     stream = cp.cuda.ExternalStream(cuda.stream)
-    # It knows no channels: planes, one after the other. Rows come first in its coordinates.
-    all_planes = {channels: [cp.ascontiguousarray(cp.asarray(frames.view(n)).transpose(2, 0, 1)) for n in range(FRAMES)]
-                  for channels, frames in sources.items()}
-    all_outputs = {channels: [cp.empty_like(p) for p in planes] for channels, planes in all_planes.items()}
+    # It knows no channels: planes, one after the other; in float, which it would convert to. Rows come first in its
+    # coordinates.
+    all_planes = {channels: [cp.asarray(frames.view(n)).transpose(2, 0, 1).astype(cp.float32, order="C")
+                             for n in range(FRAMES)] for channels, frames in sources.items()}
+    all_outputs = {channels: [cp.empty(p.shape, cp.uint8) for p in planes] for channels, planes in all_planes.items()}
     for channels, kernel, angle in CASES:
         planes, outputs = all_planes[channels], all_outputs[channels]
         (a, b, c), (d, e, f) = inverse(turn(angle))
@@ -190,7 +191,7 @@ def cupy(cuda, sources, targets, about):
                 for plane, output in zip(planes[n % FRAMES], outputs[n % FRAMES]):
                     ndimage.affine_transform(plane, matrix, output_shape=(HEIGHT, WIDTH), output=output, order=order,
                                              mode="constant", prefilter=False)
-        yield (f"affine_transform, order={1 if kernel == 'bilinear' else 3}, planes, no prefilter", channels, kernel,
+        yield (f"affine_transform, order={1 if kernel == 'bilinear' else 3}, float planes, no prefilter", channels, kernel,
                angle, run, lambda n, outputs=outputs: outputs[n % FRAMES].transpose(1, 2, 0).get())
 
 
