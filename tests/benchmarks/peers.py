@@ -186,13 +186,14 @@ def cupy(cuda, sources, targets, about):
         matrix = cp.asarray([[e, d, f], [b, a, c]])
         cp.cuda.Device().synchronize()
 
-        def run(n, planes=planes, outputs=outputs, matrix=matrix, order={"bilinear": 1, "bicubic": 3}[kernel]):
+        def run(n, planes=planes, outputs=outputs, matrix=matrix, order=1 if kernel == "bilinear" else 3):
             with stream:
                 for plane, output in zip(planes[n % FRAMES], outputs[n % FRAMES]):
                     ndimage.affine_transform(plane, matrix, output_shape=(HEIGHT, WIDTH), output=output, order=order,
                                              mode="constant", prefilter=False)
-        yield (f"affine_transform, order={1 if kernel == 'bilinear' else 3}, float planes, no prefilter", channels, kernel,
-               angle, run, lambda n, outputs=outputs: outputs[n % FRAMES].transpose(1, 2, 0).get())
+        order = 1 if kernel == "bilinear" else 3
+        yield (f"affine_transform, order={order}, float planes, no prefilter", channels, kernel, angle, run,
+               lambda n, outputs=outputs: outputs[n % FRAMES].transpose(1, 2, 0).get())
 
 
 def opencv(cuda, sources, targets, about):
