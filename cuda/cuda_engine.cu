@@ -56,14 +56,16 @@ class Engine final : public CudaEngine {
   const std::string& device_name() const override { return device_name_; }
 
  private:
+  Status try_gathers();
   Status stage_source(const WarpPlan& plan, ConstImage& src, cudaStream_t stream);
-  Status set_textures(KernelArgs& args, const WarpPlan& plan, bool& textures);
+  Status set_textures(KernelArgs& args, const WarpPlan& plan, bool& gather);
   Status fetch_result(const WarpPlan& plan, const Image& staged, const Image& dst, cudaStream_t stream);
 
   cudaMemPool_t pool_ = nullptr;
   Event order_;
   Event done_;  // all work queued so far, on whatever streams
   TextureCache textures_;
+  bool gathers_ = false;
   StagingBuffer src_staging_, dst_staging_;
   Counters counters_{};
   std::string device_name_;
@@ -84,7 +86,41 @@ Status Engine::init() {
   CUDAWARP_TRY(cudaMemPoolSetAttribute(pool_, cudaMemPoolAttrReleaseThreshold, &keep_all));
   if (auto failed = order_.create()) return failed;
   if (auto failed = done_.create()) return failed;
-  return textures_.init();
+  if (auto failed = textures_.init()) return failed;
+  return try_gathers();
+}
+
+// CUDA promises gathers from textures over arrays only. Where those over plain memory give the same, they are
+// used.
+Status Engine::try_gathers() {
+  constexpr int kSide = 5, kSize = static_cast<int>(kPlaneAlignment) * kSide;
+  uint8_t noise[kSize];
+  for (int k = 0; k < kSize; ++k) noise[k] = static_cast<uint8_t>(k * 167 + k / 256 * 59);
+  StagingBuffer buffer;
+  uint64_t allocations = 0;
+  Stream stream_owner;
+  if (auto failed = stream_owner.create()) return failed;
+  const cudaStream_t stream = stream_owner.get();
+  if (auto failed = buffer.reserve(kSize + sizeof(int), pool_, stream, allocations)) return failed;
+  CUDAWARP_TRY(cudaMemcpyAsync(buffer.data(), noise, kSize, cudaMemcpyHostToDevice, stream));
+  int* const wrong = reinterpret_cast<int*>(buffer.data() + kSize);
+  CUDAWARP_TRY(cudaMemsetAsync(wrong, 0, sizeof *wrong, stream));
+  cudaTextureObject_t textures[3]{};
+  Status failed;
+  for (int n = 0; n < 3 && !failed; ++n) {
+    failed = create_texture(buffer.data(), kPlaneAlignment, kSide, kSide, 1 << n, textures[n]);
+    if (!failed) probe_gather(textures[n], 1 << n, buffer.data(), kPlaneAlignment, kSide, wrong, stream);
+  }
+  int result = 1;
+  if (!failed) failed = cuda_status(cudaGetLastError(), "probe_gather");
+  if (!failed)
+    failed = cuda_status(cudaMemcpyAsync(&result, wrong, sizeof result, cudaMemcpyDeviceToHost, stream),
+                         "cudaMemcpyAsync");
+  if (!failed) failed = cuda_status(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
+  for (const cudaTextureObject_t texture : textures)
+    if (texture) cudaDestroyTextureObject(texture);
+  gathers_ = !failed && result == 0;
+  return failed;
 }
 
 // Whether the kernels can read a device frame where it lies: words must be aligned.
@@ -118,27 +154,27 @@ Status Engine::stage_source(const WarpPlan& plan, ConstImage& src, cudaStream_t 
   return std::nullopt;
 }
 
-// Textures for every pass where all can have them and the plan's result allows the texture unit's weights.
-Status Engine::set_textures(KernelArgs& args, const WarpPlan& plan, bool& textures) {
-  textures = plan.precision == Precision::fast && plan.interpolation == Interpolation::bilinear;
+// Textures for every pass where all can be done by gathers.
+Status Engine::set_textures(KernelArgs& args, const WarpPlan& plan, bool& gather) {
+  gather = gathers_;
   const auto for_each_plane = [&](const auto& run) -> Status {
-    for (int n = 0; n < args.passes && textures; ++n) {
+    for (int n = 0; n < args.passes && gather; ++n) {
       KernelPass& k = args.pass[n];
-      const bool by_channel = texture_channels(k.plan) == 1;
-      for (int c = 0; c < (by_channel ? k.plan.src_channels : 1) && textures; ++c)
+      const int planes = is_packed(k.plan.store) ? 1 : k.plan.src_channels;
+      for (int c = 0; c < planes && gather; ++c)
         if (auto failed = run(k, c)) return failed;
     }
     return std::nullopt;
   };
   if (auto failed = for_each_plane([&](KernelPass& k, int c) -> Status {
-        textures = texture_channels(k.plan) > 0 &&
-                   textures_.can_hold(k.src.data[c], k.src.pitch[c], k.plan.src_w, k.plan.src_h);
+        gather = texel_bytes(k, plan.interpolation) > 0 &&
+                 textures_.can_hold(k.src.data[c], k.src.pitch[c], k.plan.src_w, k.plan.src_h);
         return std::nullopt;
       }))
     return failed;
   return for_each_plane([&](KernelPass& k, int c) {
-    return textures_.get(k.src.data[c], k.src.pitch[c], k.plan.src_w, k.plan.src_h, texture_channels(k.plan),
-                         done_.get(), k.texture[c]);
+    return textures_.get(k.src.data[c], k.src.pitch[c], k.plan.src_w, k.plan.src_h,
+                         texel_bytes(k, plan.interpolation), done_.get(), k.texture[c]);
   });
 }
 
@@ -180,9 +216,9 @@ Status Engine::warp(const WarpPlan& plan, const ConstImage& source, const Image&
       k.src = source_of(plan, k.plan, src);
       k.dst = target_of(plan, k.plan, result);
     }
-    bool textures = false;
-    if (auto failed = set_textures(args, plan, textures)) return failed;
-    CUDAWARP_TRY(launch_warp(args, plan.interpolation, textures, stream));
+    bool gather = false;
+    if (auto failed = set_textures(args, plan, gather)) return failed;
+    CUDAWARP_TRY(launch_warp(args, plan.interpolation, gather, stream));
   }
   if (dst.memory == Memory::host)
     if (auto failed = fetch_result(plan, result, dst, stream)) return failed;

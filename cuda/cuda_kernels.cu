@@ -1,72 +1,248 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "cuda_kernels.h"
 
+#include <algorithm>
+
+#include "make_pass.h"
+
 namespace cudawarp {
 namespace {
 
-// How a thread's pixels lie, so that it writes whole words, and the blocks that cover the grid. A sample
-// between others' bytes (packed 4:2:2) is written by itself.
-int lay_out(KernelPass& k, int pixels) {
+bool is_aligned(const KernelPass& k, int bytes) {
+  uintptr_t places = 0;
+  for (int c = 0; c < kMaxChannels; ++c)
+    places |= reinterpret_cast<uintptr_t>(k.dst.data[c]) | static_cast<uintptr_t>(k.dst.pitch[c]);
+  return places % bytes == 0;
+}
+
+void set_blocks(KernelPass& k, int width, int height, int& blocks) {
+  k.first_block = blocks;
+  k.blocks_x = (k.plan.dst_w + width - 1) / width;
+  k.per_blocks_x = k.blocks_x == 1 ? 0 : static_cast<uint32_t>((uint64_t{1} << 32) / k.blocks_x + 1);
+  blocks += k.blocks_x * ((k.plan.dst_h + height - 1) / height);
+}
+
+void set_steps(KernelPass& k) {
+  const PassPlan& p = k.plan;
+  for (int n = 0; n < kMaxPixels; ++n) {
+    k.x[n] = k.column[n] * p.x_per_i + k.row[n] * p.x_per_j;
+    k.y[n] = k.column[n] * p.y_per_i + k.row[n] * p.y_per_j;
+  }
+}
+
+// How a thread's pixels lie where it reads by loads, so that it writes whole words. A sample between others'
+// bytes (packed 4:2:2) is written by itself.
+void lay_out(KernelPass& k, int pixels, int& blocks) {
   const PassPlan& p = k.plan;
   const int bytes = stored_bytes(p.store);
   const bool dense = p.dst_step == bytes;
   k.cell_shift = pixels == 1 || !dense || bytes >= 4 ? 0 : bytes == 2 ? 1 : 2;
-  for (int n = 0; n < pixels; ++n) {
+  for (int n = 0; n < pixels; ++n)
     k.column[n] = n & ((1 << k.cell_shift) - 1), k.row[n] = (n >> k.cell_shift) * kBlockY;
-    k.x[n] = k.column[n] * p.x_per_i + k.row[n] * p.x_per_j;
-    k.y[n] = k.column[n] * p.y_per_i + k.row[n] * p.y_per_j;
-  }
-  uintptr_t places = 0;
-  for (int c = 0; c < kMaxChannels; ++c)
-    places |= reinterpret_cast<uintptr_t>(k.dst.data[c]) | static_cast<uintptr_t>(k.dst.pitch[c]);
-  k.whole_words = dense && places % (bytes == 8 ? 8 : 4) == 0;
-  const int width = kBlockX << k.cell_shift, height = kBlockY * (pixels >> k.cell_shift);
-  k.blocks_x = (p.dst_w + width - 1) / width;
-  return k.blocks_x * ((p.dst_h + height - 1) / height);
+  set_steps(k);
+  k.whole_words = dense && is_aligned(k, bytes == 8 ? 8 : 4);
+  set_blocks(k, kBlockX << k.cell_shift, kBlockY * (pixels >> k.cell_shift), blocks);
 }
 
-Kernel kernel_for(const KernelArgs& args, Interpolation interpolation, bool antialias, bool textures) {
+// Where no pixel mixes with the border, and clamped taps are right.
+void set_region(KernelPass& k) {
+  const PassPlan& p = k.plan;
+  constexpr int kNone = 1 << 30;
+  k.left = k.top = -kNone, k.right = k.bottom = kNone;  // clamping is replicate
+  k.out_left = k.out_top = -kNone, k.out_right = k.out_bottom = kNone;
+  if (p.outside == Outside::blend) {
+    const auto first = [](int64_t q32) {
+      return static_cast<int32_t>((q32 + kHalfPixel + 0xffffffff) >> 32);
+    };
+    const auto last = [](int64_t q32) { return static_cast<int32_t>((q32 + kHalfPixel) >> 32) - 1; };
+    k.left = first(p.inner_left), k.right = last(p.inner_right);
+    k.top = first(p.inner_top), k.bottom = last(p.inner_bottom);
+    // Coverage ends as far beyond an edge as its inner end lies within.
+    k.out_left = last(2 * p.edge_left - p.inner_left), k.out_right = first(2 * p.edge_right - p.inner_right);
+    k.out_top = last(2 * p.edge_top - p.inner_top), k.out_bottom = first(2 * p.edge_bottom - p.inner_bottom);
+  } else if (p.outside != Outside::replicate) {
+    k.left = k.top = 1, k.right = p.src_w - 1, k.bottom = p.src_h - 1;
+    if (p.outside == Outside::border_taps)
+      k.out_left = k.out_top = 0, k.out_right = p.src_w, k.out_bottom = p.src_h;
+  }
+}
+
+template <int N>
+Words<N> words_of(const uint32_t (&word)[kMaxChannels]) {
+  Words<N> w;
+  std::copy_n(word, N, w.c);
+  return w;
+}
+
+// From a pixel as the source stores it to one as the output does.
+void set_permutation(KernelPass& k) {
+  const PassPlan& p = k.plan;
+  // Bytes in canonical order between load and store fall together.
+  k.select = permute(p.load_select, 0x3210), k.set = 0;
+  if (is_packed(p.store) && p.store != Packing::words2) {
+    k.select = 0;
+    for (int b = 0; b < 4; ++b) {
+      const uint32_t from = (p.store_select >> (4 * b)) & 3;
+      k.select |= ((p.load_select >> (4 * from)) & 3) << (4 * b);
+    }
+    k.set = permute(p.load_or | p.store_or, p.store_select);
+    if (p.store == Packing::bytes2) k.select = (k.select & 0xff) | ((k.select & 0xff) + 0x22) << 8;
+  }
+  k.join = k.select + ((k.select >> 1) & 0x1111) * 2;
+  for (int c = 0; c < kMaxChannels; ++c) k.border_stored[c] = p.border_word[c];
+  if (p.store == Packing::bytes4)
+    k.border_stored[0] = static_cast<uint32_t>(packed(p, words_of<4>(p.border_word)));
+  else if (is_packed(p.store))
+    k.border_stored[0] = static_cast<uint32_t>(packed(p, words_of<2>(p.border_word)));
+  k.alpha = p.load_or ? 0 : 0xffu << (8 * ((p.load_select >> 12) & 3));
+}
+
+// The same where it gathers.
+void lay_out_gather(KernelPass& k, int& blocks) {
+  const PassPlan& p = k.plan;
+  const int bytes = stored_bytes(p.store);
+  for (int n = 0; n < kMaxPixels; ++n) {
+    k.column[n] = bytes == 4 ? 0 : bytes == 2 ? n % 2 : 8 * n;
+    k.row[n] = bytes == 4 ? 2 * n : bytes == 2 ? n / 2 * 4 : 0;
+  }
+  set_steps(k);
+  k.whole_words = true;
+  k.copy = is_copy(p);
+  set_region(k);
+  set_permutation(k);
+  set_blocks(k, kGatherX, kGatherY, blocks);
+}
+
+Kernel kernel_for(const KernelArgs& args, Interpolation interpolation, bool antialias) {
   switch (interpolation) {
     case Interpolation::nearest:
-      return kernel_of<Interpolation::nearest>(args, antialias, textures);
+      return kernel_of<Interpolation::nearest>(args, antialias);
     case Interpolation::bilinear:
-      return kernel_of<Interpolation::bilinear>(args, antialias, textures);
+      return kernel_of<Interpolation::bilinear>(args, antialias);
     case Interpolation::bicubic:
-      return kernel_of<Interpolation::bicubic>(args, antialias, textures);
+      return kernel_of<Interpolation::bicubic>(args, antialias);
     case Interpolation::lanczos:
       break;
   }
-  return kernel_of<Interpolation::lanczos>(args, antialias, textures);
+  return kernel_of<Interpolation::lanczos>(args, antialias);
+}
+
+// Bytes of a texel where the source and the output of a pass have the same ones, channels in any order, and
+// whole words of them can be written; else 0.
+int same_texels(const KernelPass& k) {
+  const PassPlan& p = k.plan;
+  const int bytes = stored_bytes(p.store);
+  if (!p.same_words || p.src_step != bytes || p.dst_step != bytes || !is_aligned(k, 4)) return 0;
+  switch (p.fetch) {
+    case FetchId::samples8_1:
+    case FetchId::samples8_2:
+    case FetchId::samples8_3:
+      return p.store == Packing::samples8 ? bytes : 0;
+    case FetchId::samples16_1:
+    case FetchId::samples16_2:
+    case FetchId::samples16_3:
+      return p.store == Packing::samples16 ? bytes : 0;
+    case FetchId::bytes2:
+      return p.store == Packing::bytes2 ? bytes : 0;
+    case FetchId::bytes4:
+    case FetchId::bytes4_alpha:
+      return p.store == Packing::bytes4 ? bytes : 0;
+    case FetchId::words2:
+      return p.store == Packing::words2 ? bytes : 0;
+    default:
+      return 0;
+  }
+}
+
+int64_t lower(int64_t step, int count) {
+  return std::min<int64_t>(0, step * (count - 1));
+}
+
+// Chooses the tile, and the box of the source that its taps lie in. False where that is too large.
+bool set_tile(KernelPass& k, int bytes) {
+  const PassPlan& p = k.plan;
+  constexpr struct { int warps_x, pixels; } kTiles[] = {{1, 8}, {2, 2}, {2, 1}};
+  // As much larger as the source is than the output, a tile has to be smaller.
+  const auto reach = [](int64_t a, int64_t b) { return std::max(std::abs(a), std::abs(b)); };
+  const int64_t scale = std::max(reach(p.x_per_i, p.x_per_j), reach(p.y_per_i, p.y_per_j));
+  const auto tile = kTiles[scale < 3 * kHalfPixel ? 0 : scale < 5 * kHalfPixel ? 1 : 2];
+  k.warps_x = tile.warps_x, k.pixels = tile.pixels;
+  const int width = 8 * tile.warps_x * tile.pixels, height = 32 / tile.warps_x;
+  const auto extent = [&](int64_t per_i, int64_t per_j, int64_t& low, int64_t& high) {
+    low = lower(per_i, width) + lower(per_j, height), high = -lower(-per_i, width) - lower(-per_j, height);
+    return static_cast<int32_t>(std::min<int64_t>((high - low) >> 32, 1 << 20)) + 1 + p.taps;
+  };
+  k.box_w = extent(p.x_per_i, p.x_per_j, k.low_x, k.high_x);
+  k.box_h = extent(p.y_per_i, p.y_per_j, k.low_y, k.high_y);
+  k.tap_x = k.tap_y = -kHalfPixel - (p.taps / 2 - 1) * (2 * kHalfPixel);
+  if (p.shrinks) k.tap_x = kHalfPixel - 1 - p.footprint.span_x, k.tap_y = kHalfPixel - 1 - p.footprint.span_y;
+  // 16 bytes more on the left where rows begin at multiples of it, and a word that is read beyond the taps.
+  k.box_pitch = (k.box_w * bytes + 15 + 4 + 15) / 16 * 16;
+  return k.box_w < kTileBytes && k.box_h < kTileBytes && k.box_pitch * k.box_h <= kTileBytes;
+}
+
+void lay_out_tile(KernelPass& k, Interpolation interpolation, int& blocks) {
+  const PassPlan& p = k.plan;
+  k.interpolation = interpolation;
+  set_region(k);
+  set_permutation(k);
+  k.wide = true;
+  for (int c = 0; c < (is_packed(p.store) ? 1 : p.src_channels); ++c)
+    k.wide = k.wide &&
+             (reinterpret_cast<uintptr_t>(k.src.data[c]) | static_cast<uintptr_t>(k.src.pitch[c])) % 16 == 0;
+  for (int c = 0; c < kMaxChannels; ++c) k.border_texel[c] = p.border_tap[c];
+  if (is_packed(p.store)) {
+    k.border_texel[0] = 0;
+    for (int c = 0; c < stored_bytes(p.store); ++c)
+      k.border_texel[0] |= p.border_tap[c] << (8 * ((p.load_select >> (4 * c)) & 3));
+  }
+  set_blocks(k, 8 * k.warps_x * k.pixels, 32 / k.warps_x, blocks);
+}
+
+// Whether all passes can be done by tiles, which are set then.
+bool set_tiles(KernelArgs& args) {
+  for (int n = 0; n < args.passes; ++n) {
+    KernelPass& k = args.pass[n];
+    const int bytes = same_texels(k);
+    const bool words = k.plan.store == Packing::samples16 || k.plan.store == Packing::words2;
+    if (bytes == 0 || words || !k.plan.integers || k.plan.taps < 4 || k.plan.taps != args.pass[0].plan.taps)
+      return false;
+    if (!set_tile(k, bytes)) return false;
+  }
+  return true;
 }
 
 }  // namespace
 
-cudaError_t launch_warp(KernelArgs& args, Interpolation interpolation, bool textures, cudaStream_t stream) {
+cudaError_t launch_warp(KernelArgs& args, Interpolation interpolation, bool gather, cudaStream_t stream) {
+  int blocks = 0;
+  if (gather) {
+    for (int n = 0; n < args.passes; ++n) lay_out_gather(args.pass[n], blocks);
+    gather_kernel_of(args)<<<blocks, kGatherThreads, 0, stream>>>(args);
+    return cudaGetLastError();
+  }
+  if (interpolation != Interpolation::nearest && set_tiles(args)) {
+    int bytes = 0;
+    for (int n = 0; n < args.passes; ++n) {
+      lay_out_tile(args.pass[n], interpolation, blocks);
+      bytes = std::max(bytes, args.pass[n].box_pitch * args.pass[n].box_h);
+    }
+    tile_kernel_of(args, args.pass[0].plan.taps)<<<blocks, kTileThreads, bytes, stream>>>(args);
+    return cudaGetLastError();
+  }
   bool antialias = false;
   for (int n = 0; n < args.passes; ++n) antialias = antialias || args.pass[n].plan.shrinks;
-  int blocks = 0;
-  for (int n = 0; n < args.passes; ++n) {
-    args.pass[n].first_block = blocks;
-    blocks += lay_out(args.pass[n], pixels_per_thread(interpolation, antialias));
-  }
-  kernel_for(args, interpolation, antialias, textures)<<<blocks, kThreads, 0, stream>>>(args);
+  for (int n = 0; n < args.passes; ++n)
+    lay_out(args.pass[n], pixels_per_thread(interpolation, antialias), blocks);
+  kernel_for(args, interpolation, antialias)<<<blocks, kThreads, 0, stream>>>(args);
   return cudaGetLastError();
 }
 
-int texture_channels(const PassPlan& p) {
-  if (p.shrinks || !p.same_words) return 0;
-  switch (p.fetch) {
-    case FetchId::samples8_1:
-    case FetchId::samples8_2:
-      return p.src_step == 1 ? 1 : 0;
-    case FetchId::bytes2:
-      return 2;
-    case FetchId::bytes4:
-    case FetchId::bytes4_alpha:
-      return 4;
-    default:
-      return 0;
-  }
+int texel_bytes(const KernelPass& k, Interpolation interpolation) {
+  const bool done = interpolation == Interpolation::nearest    ? is_copy(k.plan)
+                    : interpolation == Interpolation::bilinear ? k.plan.integers
+                                                               : false;
+  return done ? same_texels(k) : 0;
 }
 
 int loaded_bytes(Packing packing) {
@@ -77,7 +253,7 @@ cudaError_t probe_kernels() {
   KernelArgs any{};
   any.passes = 1;
   cudaFuncAttributes attributes;
-  return cudaFuncGetAttributes(&attributes, kernel_of<Interpolation::nearest>(any, false, false));
+  return cudaFuncGetAttributes(&attributes, kernel_of<Interpolation::nearest>(any, false));
 }
 
 }  // namespace cudawarp

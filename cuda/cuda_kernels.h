@@ -10,27 +10,56 @@
 
 namespace cudawarp {
 
-// A warp covers 8x4 cells, so that a turned row still reads few lines of the source; a block is 2x4 warps.
-constexpr int kWarpX = 8, kWarpY = 4, kBlockX = 16, kBlockY = 16, kThreads = kBlockX * kBlockY;
-
-// Pixels of a thread: where a pixel takes little, a cell of 1, 2 or 4 neighbours, in 4, 2 or 1 rows that lie
-// kBlockY apart.
+// Pixels of a thread, where a pixel takes little; else 1.
 constexpr int kMaxPixels = 4;
 CUDAWARP_BOTH constexpr int pixels_per_thread(Interpolation interpolation, bool antialias) {
   const bool light = interpolation == Interpolation::nearest || interpolation == Interpolation::bilinear;
   return light && !antialias ? kMaxPixels : 1;
 }
 
+// Threads by the way that taps are read.
+// With loads, a warp covers 8x4 cells, so that a turned row still reads few lines of the source; a block is
+// 2x4 warps. A cell has 1, 2 or 4 neighbours, in 4, 2 or 1 rows that lie kBlockY apart.
+constexpr int kWarpX = 8, kWarpY = 4, kBlockX = 16, kBlockY = 16, kThreads = kBlockX * kBlockY;
+// With texture gathers a block covers 64x8 pixels, wide for the sake of the caches' lines. Pixels of 4 bytes:
+// warps of 16x2, four rows that lie 2 apart. Of 2: warps of 8x4 cells of two neighbours, two rows 4 apart. Of
+// 1: warps of 8x4, four of these side by side, whose results the lanes exchange for words.
+constexpr int kGatherX = 64, kGatherY = 8, kGatherThreads = 128;
+
+// With tiles a thread has pixels of a row of its warp's 8x4, as many as the tile needs, side by side; a block
+// is 8 warps below each other, or 2x4.
+constexpr int kTileThreads = 256, kTileBytes = 48 * 1024;  // at most, of the source in shared memory
+
 struct KernelPass {
   PassPlan plan;
   Source src;
   Target dst;
-  // Over src where the pass is read through textures: by channel where each has its plane, else the first
-  // only. Point addressing in pixels, clamped, bilinear.
-  cudaTextureObject_t texture[2];
+  // Over src where the taps are gathered: by channel where each has its plane, else the first only.
+  cudaTextureObject_t texture[kMaxChannels];
   int32_t first_block, blocks_x;
-  int32_t cell_shift;  // log2 of the pixels of a cell
-  bool whole_words;    // rows of dst begin and end at multiples of what is written at once
+  uint32_t per_blocks_x;  // 2^32 / blocks_x, rounded up; 0 for 1
+  int32_t cell_shift;     // log2 of the pixels of a cell; with loads
+  bool whole_words;       // rows of dst begin and end at multiples of what is written at once
+  bool copy;              // exactly: the first tap is the pixel
+  // Corners of source pixels (source point + 1/2, rounded down) about which gathers are right: taps are
+  // clamped to the picture, and it covers the output pixel.
+  int32_t left, right, top, bottom;
+  // Beyond any of these an output pixel is the border, which is stored so (by channel, or side by side).
+  int32_t out_left, out_right, out_top, out_bottom;
+  uint32_t border_stored[kMaxChannels];
+  // Of bytes2 and bytes4 that stay such: out = permute(stored, select) | set; the same where their channels
+  // 2 and 3 come as bytes 4 and 5. The bits of alpha, where it could weigh.
+  uint32_t select, join, set, alpha;
+  // With tiles: warps side by side, and pixels of a thread. From the source point of a block's first pixel to
+  // the least and the greatest of the block's; from a source point to its first tap; columns and rows of the
+  // source that a block reads, and the bytes between rows in shared memory. Whether rows can be read 16 bytes
+  // at once; a texel beyond a border of constant colour, by channel or as it is stored.
+  int32_t warps_x, pixels;
+  int64_t low_x, high_x, low_y, high_y, tap_x, tap_y;
+  int32_t box_w, box_h, box_pitch;
+  bool wide;
+  uint32_t border_texel[kMaxChannels];
+  Interpolation interpolation;
   // From a thread's first pixel to its others: in the output, and their source points.
   int32_t column[kMaxPixels], row[kMaxPixels];
   int64_t x[kMaxPixels], y[kMaxPixels];
@@ -46,15 +75,25 @@ using Kernel = void (*)(KernelArgs);
 
 // The kernel that does these passes; each of kernels_*.cu defines one.
 template <Interpolation I>
-Kernel kernel_of(const KernelArgs& args, bool antialias, bool textures);
+Kernel kernel_of(const KernelArgs& args, bool antialias);
+// The same by gathers: bilinear in integers, or copies.
+Kernel gather_kernel_of(const KernelArgs& args);
+
+// The same by tiles: filters in integers (sampler.h), with as many taps.
+Kernel tile_kernel_of(const KernelArgs& args, int taps);
 
 // Queues one launch that does all passes. Sources must be aligned to the words that their packing reads
-// (loaded_bytes()). With `textures` every pass has them, and bilinear interpolation is left to the texture
-// unit (weights of 8 bits) where it can do it. Fills in what follows the textures in each pass.
-cudaError_t launch_warp(KernelArgs& args, Interpolation interpolation, bool textures, cudaStream_t stream);
+// (loaded_bytes()). With `gather` every pass has its textures. Fills in what follows the textures in each
+// pass.
+cudaError_t launch_warp(KernelArgs& args, Interpolation interpolation, bool gather, cudaStream_t stream);
 
-// Channels of a texture over this pass's source; 0 where it cannot be read through textures.
-int texture_channels(const PassPlan& pass);
+// Bytes of a texel of a texture over this pass's source; 0 where the pass cannot be done by gathers.
+int texel_bytes(const KernelPass& pass, Interpolation interpolation);
+
+// Queues a comparison of gathers with loads over a small picture of words of 1, 2 or 4 bytes; stores 1 to
+// `wrong` where they differ.
+void probe_gather(cudaTextureObject_t texture, int bytes, const uint8_t* data, int pitch, int side,
+                  int* wrong, cudaStream_t stream);
 
 // What one load of a packing must be aligned to.
 int loaded_bytes(Packing packing);

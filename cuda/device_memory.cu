@@ -30,6 +30,15 @@ Status Event::create() {
   return std::nullopt;
 }
 
+Stream::~Stream() {
+  if (stream_) cudaStreamDestroy(stream_);
+}
+
+Status Stream::create() {
+  CUDAWARP_TRY(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
+  return std::nullopt;
+}
+
 StagingBuffer::~StagingBuffer() {
   if (data_) cudaFree(data_);
 }
@@ -49,6 +58,23 @@ Status StagingBuffer::reserve(size_t size, cudaMemPool_t pool, cudaStream_t stre
   CUDAWARP_TRY(cudaMallocFromPoolAsync(&data_, size + kBaseAlignment, pool, stream));
   size_ = size;
   ++grown;
+  return std::nullopt;
+}
+
+Status create_texture(const void* data, ptrdiff_t pitch, int width, int height, int bytes,
+                      cudaTextureObject_t& texture) {
+  cudaResourceDesc resource{};
+  resource.resType = cudaResourceTypePitch2D;
+  resource.res.pitch2D.devPtr = const_cast<void*>(data);
+  resource.res.pitch2D.desc = cudaCreateChannelDesc(8 * bytes, 0, 0, 0, cudaChannelFormatKindUnsigned);
+  resource.res.pitch2D.width = width;
+  resource.res.pitch2D.height = height;
+  resource.res.pitch2D.pitchInBytes = pitch;
+  cudaTextureDesc desc{};
+  desc.addressMode[0] = desc.addressMode[1] = cudaAddressModeClamp;
+  desc.filterMode = cudaFilterModePoint;
+  desc.readMode = cudaReadModeElementType;
+  CUDAWARP_TRY(cudaCreateTextureObject(&texture, &resource, &desc, nullptr));
   return std::nullopt;
 }
 
@@ -74,11 +100,10 @@ bool TextureCache::can_hold(const void* data, ptrdiff_t pitch, int width, int he
          height <= max_height_;
 }
 
-Status TextureCache::get(const void* data, ptrdiff_t pitch, int width, int height, int channels,
+Status TextureCache::get(const void* data, ptrdiff_t pitch, int width, int height, int bytes,
                          cudaEvent_t idle, cudaTextureObject_t& texture) {
   for (Entry& e : entries_) {
-    if (e.data == data && e.pitch == pitch && e.width == width && e.height == height &&
-        e.channels == channels) {
+    if (e.data == data && e.pitch == pitch && e.width == width && e.height == height && e.bytes == bytes) {
       e.used = ++clock_;
       texture = e.texture;
       return std::nullopt;
@@ -93,20 +118,8 @@ Status TextureCache::get(const void* data, ptrdiff_t pitch, int width, int heigh
     CUDAWARP_TRY(cudaDestroyTextureObject(gone));
   }
 
-  cudaResourceDesc resource{};
-  resource.resType = cudaResourceTypePitch2D;
-  resource.res.pitch2D.devPtr = const_cast<void*>(data);
-  resource.res.pitch2D.desc = cudaCreateChannelDesc(8, channels > 1 ? 8 : 0, channels > 2 ? 8 : 0,
-                                                    channels > 3 ? 8 : 0, cudaChannelFormatKindUnsigned);
-  resource.res.pitch2D.width = width;
-  resource.res.pitch2D.height = height;
-  resource.res.pitch2D.pitchInBytes = pitch;
-  cudaTextureDesc desc{};
-  desc.addressMode[0] = desc.addressMode[1] = cudaAddressModeClamp;
-  desc.filterMode = cudaFilterModeLinear;
-  desc.readMode = cudaReadModeNormalizedFloat;
-  CUDAWARP_TRY(cudaCreateTextureObject(&texture, &resource, &desc, nullptr));
-  entries_.push_back({data, pitch, width, height, channels, texture, ++clock_});
+  if (auto failed = create_texture(data, pitch, width, height, bytes, texture)) return failed;
+  entries_.push_back({data, pitch, width, height, bytes, texture, ++clock_});
   ++created_;
   return std::nullopt;
 }

@@ -42,6 +42,20 @@ class Event {
   cudaEvent_t event_ = nullptr;
 };
 
+// A stream that waits for no other.
+class Stream {
+ public:
+  Stream() = default;
+  Stream(const Stream&) = delete;
+  ~Stream();
+
+  Status create();
+  cudaStream_t get() const { return stream_; }
+
+ private:
+  cudaStream_t stream_ = nullptr;
+};
+
 // Device memory that grows on demand and is allocated and freed in the order of a stream, from a pool that
 // keeps what it has. Contents are lost when it grows.
 class StagingBuffer {
@@ -65,8 +79,12 @@ class StagingBuffer {
   size_t size_ = 0;
 };
 
-// Texture objects over device buffers, one for each buffer and shape ever asked for, up to a limit. They read
-// 8-bit samples as floats in 0..1, bilinearly, at unnormalised coordinates, clamped to the edges.
+// A texture object over a device buffer, to be destroyed by the caller. It reads words of 1, 2 or 4 bytes as
+// they are, at unnormalised coordinates, clamped to the edges.
+Status create_texture(const void* data, ptrdiff_t pitch, int width, int height, int bytes,
+                      cudaTextureObject_t& texture);
+
+// Such textures, one for each buffer and shape ever asked for, up to a limit.
 class TextureCache {
  public:
   TextureCache() = default;
@@ -76,7 +94,7 @@ class TextureCache {
   Status init();  // reads the device's limits
   bool can_hold(const void* data, ptrdiff_t pitch, int width, int height) const;
   // `idle` comes when no work reads textures of this cache; it is waited for when one must go.
-  Status get(const void* data, ptrdiff_t pitch, int width, int height, int channels, cudaEvent_t idle,
+  Status get(const void* data, ptrdiff_t pitch, int width, int height, int bytes, cudaEvent_t idle,
              cudaTextureObject_t& texture);
   uint64_t created() const { return created_; }
 
@@ -84,7 +102,7 @@ class TextureCache {
   struct Entry {
     const void* data;
     ptrdiff_t pitch;
-    int width, height, channels;
+    int width, height, bytes;
     cudaTextureObject_t texture;
     uint64_t used;
   };

@@ -3,6 +3,6 @@
 
 namespace cudawarp {
 
-template Kernel kernel_of<Interpolation::lanczos>(const KernelArgs&, bool, bool);
+template Kernel kernel_of<Interpolation::lanczos>(const KernelArgs&, bool);
 
 }  // namespace cudawarp

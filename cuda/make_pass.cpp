@@ -6,6 +6,7 @@
 
 #include "color.h"
 #include "geometry.h"
+#include "weights.h"
 
 namespace cudawarp {
 namespace {
@@ -258,7 +259,15 @@ int permuted_bytes(Packing packing) {
   return packing == Packing::bytes4 ? 4 : packing == Packing::bytes3 ? 3 : packing == Packing::bytes2 ? 2 : 0;
 }
 
-void set_formats(PassPlan& p, const WarpPlan& plan) {
+// Of the integer averages; 0 where there is none for this footprint.
+int taps_of_footprint(const Footprint& f, Interpolation interpolation) {
+  const int64_t width = 2 * std::max(f.span_x, f.span_y);
+  const int few = footprint_taps(interpolation);
+  if (!f.upright || width > (few + 2) * kOneFixed) return 0;
+  return width <= few * kOneFixed ? few : few + 2;
+}
+
+void set_formats(PassPlan& p, const WarpPlan& plan, Interpolation interpolation) {
   const FormatInfo &src = info(plan.src.format), &dst = info(plan.dst.format);
   const Group &from = src.group[p.group], &to = dst.group[p.group];
   p.fetch = fetch_of(from, src.has_alpha() || dst.has_alpha());
@@ -281,6 +290,13 @@ void set_formats(PassPlan& p, const WarpPlan& plan) {
       src.depth == dst.depth && src.low_zeros == dst.low_zeros && src_alpha_depth == dst_alpha_depth;
   const double color_scale = plan.dst.full_range ? double(largest_code(dst.depth)) / largest_code(src.depth)
                                                  : std::ldexp(1.0, dst.depth - src.depth);
+  p.largest_code = largest_code(dst.depth);
+  const int most = interpolation == Interpolation::nearest                  ? 0
+                   : interpolation == Interpolation::bilinear && !p.shrinks ? 10
+                                                                            : 8;
+  p.taps = static_cast<uint8_t>(p.shrinks ? taps_of_footprint(p.footprint, interpolation)
+                                          : taps_of(interpolation));
+  p.integers = p.taps > 0 && p.same_words && src.depth <= most && src_alpha_depth == src.depth;
   for (int k = 0; k < 3; ++k) {
     p.scale[k] = static_cast<float>(std::ldexp(color_scale, -src.low_zeros));
     p.largest[k] = static_cast<float>(largest_code(dst.depth));
@@ -309,6 +325,7 @@ void set_border(PassPlan& p, const WarpParams& params, const FrameDesc& dst) {
     const double value = component == 3 ? opacity : code / double(p.scale[component]) * (alpha ? opacity : 1);
     p.border[k] = static_cast<float>(value);
     p.border_word[k] = static_cast<uint32_t>(code) << p.low_zeros;
+    p.border_tap[k] = component == 3 ? static_cast<uint32_t>(std::lround(opacity)) : p.border_word[k];
   }
 }
 
@@ -333,7 +350,7 @@ PassPlan make_pass(const WarpParams& params, const WarpPlan& plan, int group, in
   set_edges(p, sited, rows, plan, from);
   if (params.antialias && !is_copy(p)) set_footprint(p, rows, params.interpolation);
   set_inside(p, params.interpolation);
-  set_formats(p, plan);
+  set_formats(p, plan, params.interpolation);
   set_border(p, params, plan.dst);
   return p;
 }

@@ -93,8 +93,14 @@ struct PassPlan {
   float scale[kMaxChannels], largest[kMaxChannels];
   uint8_t low_zeros;
   bool same_words;  // the output's words are the source's
-  // The border in words of the output.
-  uint32_t border_word[kMaxChannels];
+  // In integers where the taps are opaque: words of up to 10 bits (bilinear) or of 8 (bicubic, lanczos, and
+  // all where the map shrinks, with an upright footprint that `taps` along each axis hold) stay what they
+  // are.
+  bool integers;
+  uint8_t taps;
+  uint32_t largest_code;  // of a colour of the output
+  // The border in words of the output; where there are such passes, as a tap of theirs.
+  uint32_t border_word[kMaxChannels], border_tap[kMaxChannels];
 
   // Where channels lie in a pixel: Group::at. A source without the fourth channel has the word `src_opaque`
   // in its place.

@@ -122,14 +122,59 @@ struct Words {
   uint32_t c[N];
 };
 
+// Bilinear weights of 16 bits, from the fractions of the point's distance to the first tap. With `Bytes` they
+// add up to 65535, so that each fits a 16-bit lane of a dot product; else to 65536.
+struct Weights {
+  uint32_t w00, w10, w01, w11;
+};
+
+template <bool Bytes>
+CUDAWARP_BOTH Weights integer_weights(int64_t x_q32, int64_t y_q32) {
+  const uint32_t tx = static_cast<uint32_t>(x_q32) >> 16, ty = static_cast<uint32_t>(y_q32) >> 16;
+  const uint32_t w11 = (tx * ty + 65535) >> 16, w10 = tx - w11, w01 = ty - w11;
+  return {(Bytes ? 65535 : 65536) - ty - w10, w10, w01, w11};
+}
+
+CUDAWARP_BOTH uint32_t weighed(const Weights& w, uint32_t t00, uint32_t t10, uint32_t t01, uint32_t t11) {
+  return t00 * w.w00 + t10 * w.w10 + t01 * w.w01 + t11 * w.w11;
+}
+
+// Added to a weighed sum of bytes before its lower half is dropped: halves go up whatever the first tap lacks
+// of its weight.
+inline constexpr uint32_t kRoundBytes = 32768 + 255;
+
+// A weighed sum to a word; halves go up.
+template <bool Bytes>
+CUDAWARP_BOTH uint32_t rounded(const PassPlan& p, uint32_t sum) {
+  if constexpr (Bytes) return (sum + kRoundBytes) >> 16;
+  const uint32_t code = ((sum >> (15 + p.low_zeros)) + 1) >> 1;  // nothing overflows, stray bits or not
+  return (code < p.largest_code ? code : p.largest_code) << p.low_zeros;
+}
+
 // A way of reading: kChannels channels, the last of which is alpha where kAlpha.
 template <Packing P, int Channels, bool Alpha>
 struct Fetch {
   static constexpr Packing kPacking = P;
   static constexpr int kChannels = Channels;
   static constexpr bool kAlpha = Alpha;
+  static constexpr bool kBytes =
+      P == Packing::samples8 || P == Packing::bytes2 || P == Packing::bytes3 || P == Packing::bytes4;
+  // Whether there are passes with PassPlan::integers.
+  static constexpr bool kIntegers = kBytes || P == Packing::samples16 || P == Packing::words2;
   using Value = Pixel<Channels>;
   using Word = Words<Channels>;
+
+  // A stored pixel of a packing that keeps it in one word of up to 32 bits.
+  static CUDAWARP_BOTH Word unpack(const PassPlan& p, uint32_t stored) {
+    Word w;
+    if constexpr (P == Packing::words2) {
+      w.c[0] = stored & 0xffff, w.c[1] = stored >> 16;
+    } else {
+      const uint32_t word = permute(stored, p.load_select) | p.load_or;
+      each<kChannels>([&](int k) { w.c[k] = (word >> (8 * k)) & 0xff; });
+    }
+    return w;
+  }
 
   static CUDAWARP_BOTH Word words(const PassPlan& p, const Source& s, int x, int y) {
     Word w;
@@ -142,21 +187,14 @@ struct Fetch {
         const uint8_t* at = s.row(k, y) + x * p.src_step;
         w.c[k] = P == Packing::samples8 ? *at : load_word<uint16_t>(at);
       });
-    } else if constexpr (P == Packing::bytes2 || P == Packing::bytes4) {
-      const uint8_t* at = s.row(0, y);
-      uint32_t word;
-      if constexpr (P == Packing::bytes2)
-        word = permute(load_word<uint16_t>(at + x * 2), p.load_select);
-      else
-        word = permute(load_word<uint32_t>(at + x * 4), p.load_select) | p.load_or;
-      each<kChannels>([&](int k) { w.c[k] = (word >> (8 * k)) & 0xff; });
+    } else if constexpr (P == Packing::bytes2) {
+      w = unpack(p, load_word<uint16_t>(s.row(0, y) + x * 2));
+    } else if constexpr (P == Packing::bytes4 || P == Packing::words2) {
+      w = unpack(p, load_word<uint32_t>(s.row(0, y) + x * 4));
     } else if constexpr (P == Packing::bytes3) {
       const uint8_t* at = s.row(0, y) + x * 3;
       each<3>([&](int k) { w.c[k] = at[p.src_at[k]]; });
       if constexpr (kChannels == 4) w.c[3] = p.src_opaque;
-    } else if constexpr (P == Packing::words2) {
-      const uint32_t word = load_word<uint32_t>(s.row(0, y) + x * 4);
-      w.c[0] = word & 0xffff, w.c[1] = word >> 16;
     } else if constexpr (P == Packing::words4) {
       const uint64_t word = load_word<uint64_t>(s.row(0, y) + x * 8);
       each<4>([&](int k) { w.c[k] = static_cast<uint32_t>(word >> (16 * k)) & 0xffff; });
@@ -187,6 +225,16 @@ struct Fetch {
   }
 
   // A tap by indices from index_of().
+  template <bool Inside>
+  static CUDAWARP_BOTH Word tap_words(const PassPlan& p, const Source& s, int x, int y) {
+    if constexpr (!Inside)
+      if ((x | y) < 0) {
+        Word w;
+        each<kChannels>([&](int k) { w.c[k] = p.border_tap[k]; });
+        return w;
+      }
+    return words(p, s, x, y);
+  }
   template <bool Inside>
   static CUDAWARP_BOTH Value tap(const PassPlan& p, const Source& s, int x, int y) {
     if constexpr (!Inside)
@@ -240,6 +288,49 @@ CUDAWARP_BOTH typename F::Value sample_bilinear(const PassPlan& p, const Source&
               v.fraction);
 }
 
+// Opaque values of the source, mixed with the border, to words of the output.
+template <class F>
+CUDAWARP_BOTH typename F::Word mixed(const PassPlan& p, typename F::Value v, float cover) {
+  if constexpr (F::kAlpha) {
+    constexpr int kLast = F::kChannels - 1;
+    v.c[kLast] = p.largest[kLast];
+    each<kLast>([&](int k) { v.c[k] = v.c[k] * v.c[kLast]; });
+  }
+  return F::color(p, lerp(F::border(p), v, cover));
+}
+
+// Four taps about (x, y), which is less 1/2 here, mixed in integers and with the border by coverage: to words
+// of the output. False where alpha must weigh the colours.
+template <class F>
+CUDAWARP_BOTH bool blend(const PassPlan& p, const typename F::Word& t00, const typename F::Word& t10,
+                         const typename F::Word& t01, const typename F::Word& t11, int64_t x, int64_t y,
+                         float cover, typename F::Word& word) {
+  constexpr int kLast = F::kChannels - 1;
+  if constexpr (F::kAlpha)
+    if ((t00.c[kLast] & t10.c[kLast] & t01.c[kLast] & t11.c[kLast]) != p.largest_code) return false;
+  const Weights w = integer_weights<F::kBytes>(x, y);
+  const auto sum = [&](int k) { return weighed(w, t00.c[k], t10.c[k], t01.c[k], t11.c[k]); };
+  if (cover == 1.0f) {
+    each<F::kChannels>([&](int k) { word.c[k] = rounded<F::kBytes>(p, sum(k)); });
+    return true;
+  }
+  typename F::Value value;
+  each<F::kChannels>([&](int k) { value.c[k] = static_cast<float>(sum(k)) * (1.0f / 65536); });
+  word = mixed<F>(p, value, cover);
+  return true;
+}
+
+template <class F, bool Inside>
+CUDAWARP_BOTH bool blend_at(const PassPlan& p, const Source& s, int64_t x, int64_t y, float cover,
+                            typename F::Word& word) {
+  x -= kHalfPixel, y -= kHalfPixel;
+  const int i = static_cast<int>(x >> 32), j = static_cast<int>(y >> 32);
+  const int x0 = index_of<Inside>(p, i, p.src_w), x1 = index_of<Inside>(p, i + 1, p.src_w);
+  const int y0 = index_of<Inside>(p, j, p.src_h), y1 = index_of<Inside>(p, j + 1, p.src_h);
+  const auto tap = [&](int u, int v) { return F::template tap_words<Inside>(p, s, u, v); };
+  return blend<F>(p, tap(x0, y0), tap(x1, y0), tap(x0, y1), tap(x1, y1), x, y, cover, word);
+}
+
 template <int N>
 CUDAWARP_BOTH void add_weighted(Pixel<N>& sum, const Pixel<N>& v, float w) {
   each<N>([&](int k) { sum.c[k] = sum.c[k] + v.c[k] * w; });
@@ -276,6 +367,104 @@ CUDAWARP_BOTH int last_within(int64_t at, int64_t span) {
 // How far the centre of pixel i lies beyond the point.
 CUDAWARP_BOTH float distance(int i, int64_t at) {
   return static_cast<float>((int64_t{i} << 32) + kHalfPixel - at) * (1.0f / 4294967296);
+}
+
+// Filters of bytes in integers: bicubic, Lanczos, and averages over upright footprints. A row weighed loses
+// its lowest bits, so that 32 are enough for all; the sum has kSumShift fraction bits.
+inline constexpr int kLineShift = 6, kSumShift = 28 - kLineShift;
+inline constexpr int kRoundSum = (1 << (kSumShift - 1)) + kKernelOne / 2;  // and half of what rows lost
+
+CUDAWARP_BOTH uint32_t rounded_filter(int sum) {
+  const int code = (sum + kRoundSum) >> kSumShift;
+  return code < 0 ? 0 : code > 255 ? 255 : code;
+}
+
+// The taps along one axis, about a source coordinate.
+template <int Taps>
+struct Axis {
+  int first, weight[Taps];
+};
+
+template <int Taps>
+CUDAWARP_BOTH Axis<Taps> kernel_axis(int64_t at) {
+  at -= kHalfPixel;
+  Axis<Taps> a;
+  a.first = static_cast<int>(at >> 32) - (Taps / 2 - 1);
+  integer_kernel(static_cast<uint32_t>(at), a.weight);
+  return a;
+}
+
+template <Interpolation I, int Taps>
+CUDAWARP_BOTH Axis<Taps> footprint_axis(int64_t at, int64_t span, float half) {
+  Axis<Taps> a;
+  a.first = first_within(at, span);
+  integer_footprint<I>(distance(a.first, at), half, a.weight);
+  return a;
+}
+
+CUDAWARP_BOTH float half_x(const Footprint& f) {
+  return f.x1 != 0.0f ? f.half1 : f.half2;
+}
+CUDAWARP_BOTH float half_y(const Footprint& f) {
+  return f.x1 != 0.0f ? f.half2 : f.half1;
+}
+
+// To words of the output, mixed with the border by coverage. False where alpha must weigh the colours.
+template <class F, int Taps, bool Inside>
+CUDAWARP_BOTH bool filter(const PassPlan& p, const Source& s, const Axis<Taps>& x, const Axis<Taps>& y,
+                          float cover, typename F::Word& word) {
+  constexpr int kLast = F::kChannels - 1;
+  int xs[Taps];
+  for (int k = 0; k < Taps; ++k) xs[k] = index_of<Inside>(p, x.first + k, p.src_w);
+  int sum[F::kChannels] = {};
+  uint32_t opaque = ~0u;
+  CUDAWARP_ROLLED
+  for (int j = 0; j < Taps; ++j) {
+    const int row = index_of<Inside>(p, y.first + j, p.src_h);
+    int line[F::kChannels] = {};
+    for (int i = 0; i < Taps; ++i) {
+      const typename F::Word tap = F::template tap_words<Inside>(p, s, xs[i], row);
+      each<F::kChannels>([&](int k) { line[k] += x.weight[i] * static_cast<int>(tap.c[k]); });
+      if constexpr (F::kAlpha) opaque &= tap.c[kLast];
+    }
+    each<F::kChannels>([&](int k) { sum[k] += y.weight[j] * (line[k] >> kLineShift); });
+  }
+  if constexpr (F::kAlpha)
+    if ((opaque & p.largest_code) != p.largest_code) return false;
+  if (cover == 1.0f) {
+    each<F::kChannels>([&](int k) { word.c[k] = rounded_filter(sum[k]); });
+    return true;
+  }
+  typename F::Value value;
+  each<F::kChannels>(
+      [&](int k) { value.c[k] = static_cast<float>(sum[k] + kKernelOne / 2) * (1.0f / (1 << kSumShift)); });
+  word = mixed<F>(p, value, cover);
+  return true;
+}
+
+template <class F, Interpolation I, int Taps, bool Inside>
+CUDAWARP_BOTH bool filter_footprint(const PassPlan& p, const Source& s, int64_t x, int64_t y, float cover,
+                                    typename F::Word& word) {
+  const Footprint& f = p.footprint;
+  return filter<F, Taps, Inside>(p, s, footprint_axis<I, Taps>(x, f.span_x, half_x(f)),
+                                 footprint_axis<I, Taps>(y, f.span_y, half_y(f)), cover, word);
+}
+
+// A pass in integers. False where alpha must weigh the colours.
+template <class F, Interpolation I, bool Antialias, bool Inside>
+CUDAWARP_BOTH bool warp_integers(const PassPlan& p, const Source& s, int64_t x, int64_t y, float cover,
+                                 typename F::Word& word) {
+  if constexpr (Antialias && F::kBytes) {
+    constexpr int kFew = footprint_taps(I), kMany = kFew + 2;
+    if (p.shrinks && p.taps == kFew) return filter_footprint<F, I, kFew, Inside>(p, s, x, y, cover, word);
+    if (p.shrinks) return filter_footprint<F, I, kMany, Inside>(p, s, x, y, cover, word);
+  }
+  if constexpr (I == Interpolation::bilinear)
+    return blend_at<F, Inside>(p, s, x, y, cover, word);
+  else if constexpr (F::kBytes)
+    return filter<F, taps_of(I), Inside>(p, s, kernel_axis<taps_of(I)>(x), kernel_axis<taps_of(I)>(y), cover,
+                                         word);
+  return false;
 }
 
 // The mean over the output pixel's footprint. In one that lies upright a weight is that of its column times
@@ -376,6 +565,10 @@ CUDAWARP_BOTH typename F::Word warp_pixel(const PassPlan& p, const Source& s, in
       return !Inside && (i | j) < 0 ? F::border_words(p) : F::words(p, s, i, j);
     }
   }
+  if constexpr (I != Interpolation::nearest && F::kIntegers) {
+    typename F::Word word;
+    if (p.integers && warp_integers<F, I, Antialias, Inside>(p, s, x, y, cover, word)) return word;
+  }
   typename F::Value v = sample<F, I, Antialias, Inside>(p, s, x, y);
   if constexpr (!Inside)
     if (cover < 1.0f) v = lerp(F::border(p), v, cover);
@@ -383,10 +576,10 @@ CUDAWARP_BOTH typename F::Word warp_pixel(const PassPlan& p, const Source& s, in
 }
 
 // The source point of output pixel (i, j).
-CUDAWARP_BOTH int64_t source_x(const PassPlan& p, int i, int j) {
+CUDAWARP_BOTH int64_t source_x(const PassPlan& p, uint32_t i, uint32_t j) {
   return p.x0 + p.x_per_i * i + p.x_per_j * j;
 }
-CUDAWARP_BOTH int64_t source_y(const PassPlan& p, int i, int j) {
+CUDAWARP_BOTH int64_t source_y(const PassPlan& p, uint32_t i, uint32_t j) {
   return p.y0 + p.y_per_i * i + p.y_per_j * j;
 }
 

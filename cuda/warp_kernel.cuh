@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The warp kernel; inside the CUDA engine only. Each interpolation's kernels are compiled by a file of their
-// own (kernels_*.cu), which takes a while.
+// The warp kernel that reads by loads; inside the CUDA engine only. Each interpolation's kernels are compiled
+// by a file of their own (kernels_*.cu), which takes a while.
 #pragma once
 
 #include <type_traits>
@@ -13,8 +13,6 @@ namespace cudawarp {
 
 namespace {
 
-// ---- textures
-
 template <FetchId Id>
 struct FetchOf;
 #define CUDAWARP_FETCH_OF(name, packing, channels, alpha)  \
@@ -24,58 +22,6 @@ struct FetchOf;
   };
 CUDAWARP_FETCHES(CUDAWARP_FETCH_OF)
 #undef CUDAWARP_FETCH_OF
-
-// 8-bit words that the texture unit reads: channels in planes of their own, or 2 or 4 side by side.
-template <class F>
-inline constexpr bool kTexturePath = F::kPacking == Packing::bytes2 || F::kPacking == Packing::bytes4 ||
-                                     (F::kPacking == Packing::samples8 && F::kChannels <= 2);
-
-// A row of the source between two of its pixels, in 0..1 and stored order.
-template <class F>
-__device__ Pixel<F::kChannels> fetch_row(const KernelPass& k, float u, float v) {
-  if constexpr (F::kPacking == Packing::samples8) {
-    Pixel<F::kChannels> t;
-    each<F::kChannels>([&](int c) { t.c[c] = tex2D<float>(k.texture[c], u, v); });
-    return t;
-  } else if constexpr (F::kPacking == Packing::bytes2) {
-    const float2 t = tex2D<float2>(k.texture[0], u, v);
-    return {t.x, t.y};
-  } else {
-    const float4 t = tex2D<float4>(k.texture[0], u, v);
-    return {t.x, t.y, t.z, t.w};
-  }
-}
-
-// A coordinate for the texture unit: rounded to the 1/256 pixel that its weights resolve, so that the
-// rounding is ours and to nearest.
-__device__ float texture_coordinate(int64_t q32) {
-  return static_cast<float>(static_cast<int>((q32 + (1 << 23)) >> 24)) * (1.0f / 256);
-}
-
-// warp_pixel() with the texture unit's filter, for pixels whose taps are inside the picture. False where
-// alpha weighs the colours, which the unit cannot do. It filters along rows only: its 8-bit weights cost up
-// to half a code value there, and one more in the other direction would be too much.
-template <class F>
-__device__ bool warp_pixel_textured(const KernelPass& k, int64_t x, int64_t y, typename F::Word& w) {
-  const PassPlan& p = k.plan;
-  const float u = texture_coordinate(x);
-  const Cell row = cell_of(y - kHalfPixel);
-  const float v = static_cast<float>(row.index) + 0.5f;
-  const auto above = fetch_row<F>(k, u, v), below = fetch_row<F>(k, u, v + 1.0f);
-  each<F::kChannels>(
-      [&](int c) { w.c[c] = __float2uint_rn(lerp(above.c[c], below.c[c], row.fraction) * 255.0f); });
-  if constexpr (F::kPacking == Packing::samples8) return true;
-  uint32_t word = 0;
-  each<F::kChannels>([&](int c) { word |= w.c[c] << (8 * c); });
-  word = permute(word, p.load_select) | p.load_or;
-  each<F::kChannels>([&](int c) { w.c[c] = (word >> (8 * c)) & 0xff; });
-  if constexpr (!F::kAlpha) return true;
-  // Opaque all round: premultiplying changes nothing. Alpha is stored first or last.
-  constexpr int kLast = F::kChannels - 1;
-  const bool first = (p.load_select >> 12) == 0;
-  const float least = first ? fminf(above.c[0], below.c[0]) : fminf(above.c[kLast], below.c[kLast]);
-  return p.load_or || least == 1.0f;
-}
 
 // ---- storing
 
@@ -142,6 +88,16 @@ __device__ void store_pixel(const KernelPass& k, const Words<N>& w, int i, int j
   });
 }
 
+// Four tiles of 8x4 bytes side by side, a byte of each in every lane, to four neighbours in every lane.
+__device__ uint32_t exchange(uint32_t bytes, int lane) {
+  const int from = (lane & 24) | (lane & 1) * 4;
+  const uint32_t tile = lane % 8 / 2, select = tile | (tile + 4) << 4;
+  uint32_t b[4];
+#pragma unroll
+  for (int n = 0; n < 4; ++n) b[n] = __shfl_sync(~0u, bytes, from + n);
+  return __byte_perm(__byte_perm(b[0], b[1], select), __byte_perm(b[2], b[3], select), 0x5410);
+}
+
 // ---- the kernel
 
 // One pixel after the other: where a pixel takes long, and at borders.
@@ -156,22 +112,14 @@ __device__ void warp_singly(const KernelPass& k, int i, int j, int64_t x, int64_
 }
 
 // All at once, so that their loads overlap.
-template <class F, Interpolation I, bool Textured>
+template <class F, Interpolation I>
 __device__ void warp_together(const KernelPass& k, int i, int j, int64_t x, int64_t y) {
   constexpr int kPixels = pixels_per_thread(I, false);
   const PassPlan& p = k.plan;
   typename F::Word words[kPixels];
-  bool done = Textured;
-  if constexpr (Textured) {
 #pragma unroll
-    for (int n = 0; n < kPixels; ++n)
-      done = warp_pixel_textured<F>(k, x + k.x[n], y + k.y[n], words[n]) && done;
-  }
-  if (!done) {
-#pragma unroll
-    for (int n = 0; n < kPixels; ++n)
-      words[n] = warp_pixel<F, I, false, true>(p, k.src, x + k.x[n], y + k.y[n]);
-  }
+  for (int n = 0; n < kPixels; ++n)
+    words[n] = warp_pixel<F, I, false, true>(p, k.src, x + k.x[n], y + k.y[n]);
   const bool whole = k.whole_words && i + k.column[kPixels - 1] < p.dst_w;
 #pragma unroll
   for (int n = 0; n < kPixels; ++n) {
@@ -185,15 +133,19 @@ __device__ void warp_together(const KernelPass& k, int i, int j, int64_t x, int6
   }
 }
 
-template <class F, Interpolation I, bool Antialias, bool Textured>
-__device__ void warp_block(const KernelPass& k, int block) {
+__device__ int2 block_at(const KernelPass& k, int block) {
+  const int y = k.per_blocks_x == 0 ? block : __umulhi(block, k.per_blocks_x);
+  return {block - y * k.blocks_x, y};
+}
+
+template <class F, Interpolation I, bool Antialias>
+__device__ void warp_block(const KernelPass& k, int2 block) {
   constexpr int kPixels = pixels_per_thread(I, Antialias);
   const PassPlan& p = k.plan;
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   const int cell_x = (warp % 2) * kWarpX + lane % kWarpX, cell_y = (warp / 2) * kWarpY + lane / kWarpX;
-  const int block_y = block / k.blocks_x, block_x = block - block_y * k.blocks_x;
-  const int i = (block_x * kBlockX + cell_x) << k.cell_shift;
-  const int j = block_y * kBlockY * (kPixels >> k.cell_shift) + cell_y;
+  const int i = (block.x * kBlockX + cell_x) << k.cell_shift;
+  const int j = block.y * kBlockY * (kPixels >> k.cell_shift) + cell_y;
   if (i >= p.dst_w || j >= p.dst_h) return;
   const int64_t x = source_x(p, i, j), y = source_y(p, i, j);
   // The pixels lie on a line, or on the corners of a parallelogram.
@@ -203,58 +155,61 @@ __device__ void warp_block(const KernelPass& k, int block) {
   if (!inside)
     warp_singly<F, I, Antialias, false>(k, i, j, x, y);
   else if constexpr (kPixels > 1)
-    warp_together<F, I, Textured>(k, i, j, x, y);
+    warp_together<F, I>(k, i, j, x, y);
   else
     warp_singly<F, I, Antialias, true>(k, i, j, x, y);
 }
 
 // `Chroma` is the fetch of the second group; void in kernels for formats of one group.
-template <class First, class Chroma, Interpolation I, bool Antialias, bool Textured>
+template <class First, class Chroma, Interpolation I, bool Antialias>
 __global__ void __launch_bounds__(kThreads) warp_kernel(const __grid_constant__ KernelArgs args) {
   const int block = blockIdx.x;
   if constexpr (!std::is_void_v<Chroma>) {
-    if (args.passes > 1 && block >= args.pass[1].first_block) {
-      warp_block<Chroma, I, Antialias, Textured>(args.pass[1], block - args.pass[1].first_block);
-      return;
-    }
+    const KernelPass& chroma = args.pass[1];
+    if (args.passes > 1 && block >= chroma.first_block)
+      return warp_block<Chroma, I, Antialias>(chroma, block_at(chroma, block - chroma.first_block));
   }
-  warp_block<First, I, Antialias, Textured>(args.pass[0], block);
+  warp_block<First, I, Antialias>(args.pass[0], block_at(args.pass[0], block));
+}
+
+// Chroma that comes with a first group of one channel: side by side or in planes of its own.
+template <class First>
+struct ChromaOf {
+  static constexpr bool kWords = First::kPacking == Packing::samples16;
+  using Pair = typename FetchOf<kWords ? FetchId::words2 : FetchId::bytes2>::Type;
+  using Planes = typename FetchOf<kWords ? FetchId::samples16_2 : FetchId::samples8_2>::Type;
+};
+
+inline bool is_side_by_side(const KernelArgs& args) {
+  const FetchId last = args.pass[args.passes - 1].plan.fetch;
+  return last == FetchId::bytes2 || last == FetchId::words2;
 }
 
 template <class First, class Chroma, Interpolation I>
-Kernel choose(bool antialias, bool textures) {
-  if (antialias) return warp_kernel<First, Chroma, I, true, false>;
-  if constexpr (I == Interpolation::bilinear && kTexturePath<First>)
-    if (textures) return warp_kernel<First, Chroma, I, false, true>;
-  return warp_kernel<First, Chroma, I, false, false>;
+Kernel choose(bool antialias) {
+  return antialias ? warp_kernel<First, Chroma, I, true> : warp_kernel<First, Chroma, I, false>;
 }
 
-// `side_by_side` tells how chroma lies, where there is some.
 template <class First, Interpolation I>
-Kernel choose(bool side_by_side, bool antialias, bool textures) {
-  constexpr bool kWords = First::kPacking == Packing::samples16;
-  using Pair = typename FetchOf<kWords ? FetchId::words2 : FetchId::bytes2>::Type;
-  using Planes = typename FetchOf<kWords ? FetchId::samples16_2 : FetchId::samples8_2>::Type;
+Kernel choose(const KernelArgs& args, bool antialias) {
   if constexpr (First::kChannels == 2)
     return nullptr;  // chroma comes second
   else if constexpr (First::kChannels > 2)
-    return choose<First, void, I>(antialias, textures);
-  else if (side_by_side)
-    return choose<First, Pair, I>(antialias, textures);
+    return choose<First, void, I>(antialias);
+  else if (is_side_by_side(args))
+    return choose<First, typename ChromaOf<First>::Pair, I>(antialias);
   else
-    return choose<First, Planes, I>(antialias, textures);
+    return choose<First, typename ChromaOf<First>::Planes, I>(antialias);
 }
 
 }  // namespace
 
 template <Interpolation I>
-Kernel kernel_of(const KernelArgs& args, bool antialias, bool textures) {
-  const FetchId last = args.pass[args.passes - 1].plan.fetch;
-  const bool side_by_side = last == FetchId::bytes2 || last == FetchId::words2;
+Kernel kernel_of(const KernelArgs& args, bool antialias) {
   switch (args.pass[0].plan.fetch) {
 #define CUDAWARP_CASE(name, packing, channels, alpha) \
   case FetchId::name:                                 \
-    return choose<typename FetchOf<FetchId::name>::Type, I>(side_by_side, antialias, textures);
+    return choose<typename FetchOf<FetchId::name>::Type, I>(args, antialias);
     CUDAWARP_FETCHES(CUDAWARP_CASE)
 #undef CUDAWARP_CASE
   }

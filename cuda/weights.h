@@ -12,11 +12,23 @@
 
 #ifdef __CUDACC__
 #define CUDAWARP_BOTH __host__ __device__ inline
+#define CUDAWARP_ROLLED _Pragma("unroll 1")  // a loop that is not worth its code
 #else
 #define CUDAWARP_BOTH inline
+#define CUDAWARP_ROLLED
 #endif
 
 namespace cudawarp {
+
+CUDAWARP_BOTH constexpr int taps_of(Interpolation interpolation) {
+  return interpolation == Interpolation::lanczos ? 6 : interpolation == Interpolation::bicubic ? 4 : 2;
+}
+
+// Taps along an axis of the integer averages over small footprints, which reach shrinking by 2; with two more
+// by 4.
+CUDAWARP_BOTH constexpr int footprint_taps(Interpolation interpolation) {
+  return interpolation == Interpolation::lanczos ? 8 : interpolation == Interpolation::bicubic ? 6 : 4;
+}
 
 // Catmull-Rom (the cubic convolution kernel of Keys, a = -1/2): weights for taps at -1, 0, 1, 2.
 CUDAWARP_BOTH void kernel_weights(float t, float (&w)[4]) {
@@ -110,6 +122,48 @@ CUDAWARP_BOTH float footprint_weight(float t, float half) {
     const float w = half + 0.5f - t;
     return w < 0.0f ? 0.0f : w > 1.0f ? 1.0f : w;
   }
+}
+
+// Weights as integers, which add up to kKernelOne.
+inline constexpr int kKernelOne = 1 << 14;
+
+template <int Taps>
+CUDAWARP_BOTH void to_integers(const float (&weights)[Taps], float scale, int (&w)[Taps]) {
+  constexpr int kRest = (Taps - 1) / 2;  // a large one takes what is left
+  w[kRest] = kKernelOne;
+  for (int k = 0; k < Taps; ++k) {
+    if (k == kRest) continue;
+    w[k] = static_cast<int>(weights[k] * scale + (kKernelOne + 0.5f)) - kKernelOne;
+    w[kRest] -= w[k];
+  }
+}
+
+// The weights of kernel_weights(), from a fraction of 32 bits.
+CUDAWARP_BOTH void integer_kernel(uint32_t t, int (&w)[4]) {
+  const uint32_t square = static_cast<uint32_t>((uint64_t{t} * t) >> 32),
+                 cube = static_cast<uint32_t>((uint64_t{square} * t) >> 32);
+  const int a = t >> 2, b = square >> 2, c = cube >> 2;  // of 30 bits
+  constexpr int kHalf = 1 << 16;
+  w[0] = (2 * b - c - a + kHalf) >> 17;
+  w[2] = (4 * b - 3 * c + a + kHalf) >> 17;
+  w[3] = (c - b + kHalf) >> 17;
+  w[1] = kKernelOne - w[0] - w[2] - w[3];
+}
+CUDAWARP_BOTH void integer_kernel(uint32_t t, int (&w)[6]) {
+  float weights[6];
+  kernel_weights(static_cast<float>(t >> 8) * (1.0f / 16777216), weights);
+  to_integers(weights, kKernelOne, w);
+}
+
+// footprint_weight() of taps at distances `first`, first + 1, ...
+template <Interpolation I, int Taps>
+CUDAWARP_BOTH void integer_footprint(float first, float half, int (&w)[Taps]) {
+  float weights[Taps], sum = 0.0f;
+  for (int k = 0; k < Taps; ++k) {
+    weights[k] = footprint_weight<I>(first + k, half);
+    sum = sum + weights[k];
+  }
+  to_integers(weights, kKernelOne / sum, w);
 }
 
 }  // namespace cudawarp

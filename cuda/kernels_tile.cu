@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The warp by tiles of the source: a block copies what its taps can reach into shared memory, borders
+// resolved, and every thread reads its many taps there. The filters of bytes in integers (sampler.h). Pixels
+// that the picture covers in part, or that alpha weighs, are done by loads.
+#include "warp_kernel.cuh"
+
+namespace cudawarp {
+namespace {
+
+// The box of the source from column `x` and row `y` on, in shared memory: whole rows of memory that is
+// aligned to 16 bytes, `x` in bytes and a multiple of them.
+__device__ void copy_box(uint8_t* tile, const KernelPass& k, int channel, int x, int y, int row_bytes) {
+  const int chunks = k.box_pitch / 16, shift = chunks > 16 ? 5 : chunks > 8 ? 4 : 3;
+  const int step = kTileThreads >> shift, pitch = k.src.pitch[channel];
+  for (int c = threadIdx.x & ((1 << shift) - 1); c < chunks; c += 1 << shift) {
+    const int at = x + c * 16, bytes = min(16, row_bytes - at);
+    if (bytes <= 0) break;
+    int r = threadIdx.x >> shift;
+    const uint8_t* from = k.src.row(channel, y + r) + at;
+    uint8_t* to = tile + r * k.box_pitch + c * 16;
+    for (; r < k.box_h; r += step, from += int64_t{pitch} * step, to += k.box_pitch * step) {
+#if __CUDA_ARCH__ >= 800
+      asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(
+                       static_cast<uint32_t>(__cvta_generic_to_shared(to))),
+                   "l"(from), "r"(bytes));
+#else
+      if (bytes == 16)
+        *reinterpret_cast<uint4*>(to) = *reinterpret_cast<const uint4*>(from);
+      else
+        for (int b = 0; b < bytes; ++b) to[b] = from[b];
+#endif
+    }
+  }
+#if __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.wait_all;" ::: "memory");
+#endif
+}
+
+// The same texel by texel, as the border mode says; `x` in texels.
+template <int Bytes>
+__device__ void gather_box(uint8_t* tile, const KernelPass& k, int channel, int x, int y) {
+  using Word = std::conditional_t<Bytes == 4, uint32_t, std::conditional_t<Bytes == 2, uint16_t, uint8_t>>;
+  const PassPlan& p = k.plan;
+  for (int c = threadIdx.x % 64; c < k.box_w; c += 64) {
+    const int column = border_index(x + c, p.src_w, p.outside);
+    for (int r = threadIdx.x / 64; r < k.box_h; r += kTileThreads / 64) {
+      const int row = border_index(y + r, p.src_h, p.outside);
+      Word texel = static_cast<Word>(k.border_texel[channel]);
+      if ((column | row) >= 0) texel = reinterpret_cast<const Word*>(k.src.row(channel, row))[column];
+      *reinterpret_cast<Word*>(tile + r * k.box_pitch + c * Bytes) = texel;
+    }
+  }
+}
+
+__device__ int dot_low(uint32_t weights, uint32_t bytes, int sum) {
+  asm("dp2a.lo.s32.u32 %0, %1, %2, %0;" : "+r"(sum) : "r"(weights), "r"(bytes));
+  return sum;
+}
+__device__ int dot_high(uint32_t weights, uint32_t bytes, int sum) {
+  asm("dp2a.hi.s32.u32 %0, %1, %2, %0;" : "+r"(sum) : "r"(weights), "r"(bytes));
+  return sum;
+}
+
+// One row of taps from `at` on, weighed by pairs of 16-bit weights. `opaque` loses the bits that not all taps
+// of 4 bytes have.
+template <int Bytes, int Taps>
+__device__ void weigh_row(const uint8_t* at, const uint32_t (&pairs)[Taps / 2], int (&line)[Bytes],
+                          uint32_t& opaque) {
+  each<Bytes>([&](int c) { line[c] = 0; });
+  if constexpr (Bytes == 4) {
+    const uint32_t* texel = reinterpret_cast<const uint32_t*>(at);
+    each<Taps / 2>([&](int q) {
+      const uint32_t a = texel[2 * q], b = texel[2 * q + 1];
+      const uint32_t low = __byte_perm(a, b, 0x5140), high = __byte_perm(a, b, 0x7362);
+      line[0] = dot_low(pairs[q], low, line[0]), line[1] = dot_high(pairs[q], low, line[1]);
+      line[2] = dot_low(pairs[q], high, line[2]), line[3] = dot_high(pairs[q], high, line[3]);
+      opaque &= a & b;
+    });
+  } else {
+    // Whole words, shifted to where the taps begin.
+    constexpr int kWords = (Taps * Bytes + 3) / 4;
+    const uint32_t shift = (static_cast<uint32_t>(__cvta_generic_to_shared(at)) & 3) * 8;
+    const uint32_t* word = reinterpret_cast<const uint32_t*>(at - shift / 8);
+    uint32_t taps[kWords];
+    each<kWords>([&](int n) { taps[n] = __funnelshift_r(word[n], word[n + 1], shift); });
+    if constexpr (Bytes == 2) {
+      each<Taps / 2>([&](int q) {
+        const uint32_t pair = __byte_perm(taps[q], 0, 0x3120);
+        line[0] = dot_low(pairs[q], pair, line[0]), line[1] = dot_high(pairs[q], pair, line[1]);
+      });
+    } else {
+      each<Taps / 2>([&](int q) {
+        line[0] =
+            q % 2 == 0 ? dot_low(pairs[q], taps[q / 2], line[0]) : dot_high(pairs[q], taps[q / 2], line[0]);
+      });
+    }
+  }
+}
+
+// run<I>() for an interpolation I of those whose integer averages have so many taps.
+template <int Taps, class Function>
+__device__ auto of_footprint(Interpolation interpolation, const Function& run) {
+  if constexpr (Taps <= 6)
+    if (interpolation == Interpolation::bilinear) return run.template operator()<Interpolation::bilinear>();
+  if constexpr (Taps == 6 || Taps == 8)
+    if (interpolation == Interpolation::bicubic) return run.template operator()<Interpolation::bicubic>();
+  return run.template operator() < Taps >= 8 ? Interpolation::lanczos : Interpolation::bilinear > ();
+}
+
+template <class F, int Taps>
+__device__ typename F::Word by_loads(const KernelPass& k, int64_t x, int64_t y) {
+  if (k.plan.shrinks)
+    return of_footprint<Taps>(k.interpolation, [&]<Interpolation I>() {
+      return warp_pixel<F, I, true, false>(k.plan, k.src, x, y);
+    });
+  constexpr Interpolation kPlain = Taps == 4 ? Interpolation::bicubic : Interpolation::lanczos;
+  if constexpr (Taps <= 6) return warp_pixel<F, kPlain, false, false>(k.plan, k.src, x, y);
+  return {};
+}
+
+// The pixel as it is stored, or one of its samples.
+template <class F, int Taps>
+__device__ __noinline__ uint32_t pixel_by_loads(const KernelPass& k, int channel, int64_t x, int64_t y) {
+  const typename F::Word words = by_loads<F, Taps>(k, x, y);
+  if constexpr (F::kPacking != Packing::samples8) return static_cast<uint32_t>(packed(k.plan, words));
+  uint32_t word = 0;
+  each<F::kChannels>([&](int c) { word = c == channel ? words.c[c] : word; });
+  return word;
+}
+
+template <int Taps>
+__device__ Axis<Taps> axis(const KernelPass& k, int64_t at, int64_t span, float half) {
+  if (k.plan.shrinks)
+    return of_footprint<Taps>(k.interpolation,
+                              [&]<Interpolation I>() { return footprint_axis<I, Taps>(at, span, half); });
+  if constexpr (Taps <= 6) return kernel_axis<Taps>(at);
+  return {};
+}
+
+// Sums of a filter to bytes, side by side.
+template <int Bytes>
+__device__ uint32_t rounded_bytes(const int (&sum)[Bytes]) {
+  int code[4] = {};
+  each<Bytes>([&](int c) { code[c] = (sum[c] + kRoundSum) >> kSumShift; });
+  uint32_t high = 0, all;
+  if constexpr (Bytes == 4)
+    asm("cvt.pack.sat.u8.s32.b32 %0, %1, %2, %3;" : "=r"(high) : "r"(code[3]), "r"(code[2]), "r"(0));
+  asm("cvt.pack.sat.u8.s32.b32 %0, %1, %2, %3;" : "=r"(all) : "r"(code[1]), "r"(code[0]), "r"(high));
+  return all;
+}
+
+template <class F, int Taps>
+__device__ void warp_tile(const KernelPass& k, int2 block, uint8_t* tile) {
+  constexpr Packing P = F::kPacking;
+  constexpr int kBytes = P == Packing::samples8 ? 1 : P == Packing::bytes2 ? 2 : 4;
+  const PassPlan& p = k.plan;
+  const int left = block.x * 8 * k.warps_x * k.pixels, top = block.y * 32 / k.warps_x;
+  const int64_t origin_x = source_x(p, left, top), origin_y = source_y(p, left, top);
+  const auto whole_part = [](int64_t q32) { return static_cast<int>(q32 >> 32); };
+  const int box_x = whole_part(origin_x + k.low_x + k.tap_x),
+            box_y = whole_part(origin_y + k.low_y + k.tap_y);
+  const bool whole =
+      k.wide && box_x >= 0 && box_y >= 0 && box_x + k.box_w <= p.src_w && box_y + k.box_h <= p.src_h;
+  const bool mixed =
+      p.outside == Outside::blend && !(whole_part(origin_x + k.low_x + kHalfPixel) >= k.left &&
+                                       whole_part(origin_x + k.high_x + kHalfPixel) <= k.right &&
+                                       whole_part(origin_y + k.low_y + kHalfPixel) >= k.top &&
+                                       whole_part(origin_y + k.high_y + kHalfPixel) <= k.bottom);
+  const int tile_x = whole ? box_x & ~(16 / kBytes - 1) : box_x;
+
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  const int warp_x = k.warps_x == 1 ? 0 : warp % 2 * 8, warp_y = k.warps_x == 1 ? warp : warp / 2;
+  const int i = left + warp_x + lane % 8, j = top + warp_y * 4 + lane / 8, step = 8 * k.warps_x;
+  const float half_width = half_x(p.footprint), half_height = half_y(p.footprint);
+#pragma unroll 1
+  for (int channel = 0; channel < (kBytes == 1 ? F::kChannels : 1); ++channel) {
+    if (channel > 0) __syncthreads();
+    if (whole)
+      copy_box(tile, k, channel, tile_x * kBytes, box_y, p.src_w * kBytes);
+    else
+      gather_box<kBytes>(tile, k, channel, box_x, box_y);
+    __syncthreads();
+
+    int64_t x = source_x(p, i, j), y = source_y(p, i, j);
+    uint8_t* out = k.dst.row(channel, j) + i * kBytes;
+    uint32_t bytes = 0;
+#pragma unroll 1
+    for (int n = 0; n < k.pixels; ++n, x += p.x_per_i * step, y += p.y_per_i * step, out += step * kBytes) {
+      const Axis<Taps> u = axis<Taps>(k, x, p.footprint.span_x, half_width),
+                       v = axis<Taps>(k, y, p.footprint.span_y, half_height);
+      uint32_t pairs[Taps / 2];
+      each<Taps / 2>([&](int q) { pairs[q] = __byte_perm(u.weight[2 * q], u.weight[2 * q + 1], 0x5410); });
+      const uint8_t* at = tile + (v.first - box_y) * k.box_pitch + (u.first - tile_x) * kBytes;
+      int sum[kBytes];
+      each<kBytes>([&](int c) { sum[c] = 0; });
+      uint32_t opaque = ~0u;
+      each<Taps>([&](int r) {
+        int line[kBytes];
+        weigh_row<kBytes, Taps>(at + r * k.box_pitch, pairs, line, opaque);
+        each<kBytes>([&](int c) { sum[c] += v.weight[r] * (line[c] >> kLineShift); });
+      });
+      uint32_t pixel = rounded_bytes<kBytes>(sum);
+      if constexpr (kBytes > 1) pixel = permute(pixel, k.select) | k.set;
+      if ((F::kAlpha && (opaque & k.alpha) != k.alpha) || (mixed && !covered(p, x, y)))
+        pixel = pixel_by_loads<F, Taps>(k, channel, x, y);
+
+      const int column = i + n * step;
+      if constexpr (kBytes == 4) {
+        if (column < p.dst_w && j < p.dst_h) *word_at(out) = pixel;
+      } else if constexpr (kBytes == 2) {
+        if (column < p.dst_w && j < p.dst_h) *reinterpret_cast<uint16_t*>(out) = static_cast<uint16_t>(pixel);
+      } else if (k.pixels < 4) {
+        if (column < p.dst_w && j < p.dst_h) *out = static_cast<uint8_t>(pixel);
+      } else {
+        bytes |= pixel << (8 * (n % 4));
+        if (n % 4 < 3) continue;
+        const uint32_t word = exchange(bytes, lane);
+        bytes = 0;
+        const int first = left + n / 4 * 32 + lane % 8 * 4;
+        if (j >= p.dst_h) continue;
+        uint8_t* const to = k.dst.row(channel, j) + first;
+        if (first + 3 < p.dst_w)
+          *word_at(to) = word;
+        else if (first < p.dst_w)
+          write_bytes(to, word, p.dst_w - first);
+      }
+    }
+  }
+}
+
+template <class First, class Chroma, int Taps>
+__global__ void __launch_bounds__(kTileThreads, 4) tile_kernel(const __grid_constant__ KernelArgs args) {
+  extern __shared__ __align__(16) uint8_t tile[];
+  const int block = blockIdx.x;
+  if constexpr (!std::is_void_v<Chroma>) {
+    const KernelPass& chroma = args.pass[1];
+    if (args.passes > 1 && block >= chroma.first_block)
+      return warp_tile<Chroma, Taps>(chroma, block_at(chroma, block - chroma.first_block), tile);
+  }
+  warp_tile<First, Taps>(args.pass[0], block_at(args.pass[0], block), tile);
+}
+
+template <FetchId Id, int Taps>
+Kernel choose_tile(const KernelArgs& args) {
+  using First = typename FetchOf<Id>::Type;
+  if constexpr (First::kChannels > 1)
+    return tile_kernel<First, void, Taps>;
+  else if (is_side_by_side(args))
+    return tile_kernel<First, typename ChromaOf<First>::Pair, Taps>;
+  else
+    return tile_kernel<First, typename ChromaOf<First>::Planes, Taps>;
+}
+
+template <int Taps>
+Kernel choose_tile(const KernelArgs& args) {
+  switch (args.pass[0].plan.fetch) {
+    case FetchId::samples8_1:
+      return choose_tile<FetchId::samples8_1, Taps>(args);
+    case FetchId::samples8_3:
+      return choose_tile<FetchId::samples8_3, Taps>(args);
+    case FetchId::bytes4:
+      return choose_tile<FetchId::bytes4, Taps>(args);
+    case FetchId::bytes4_alpha:
+      return choose_tile<FetchId::bytes4_alpha, Taps>(args);
+    default:
+      return nullptr;
+  }
+}
+
+}  // namespace
+
+Kernel tile_kernel_of(const KernelArgs& args, int taps) {
+  switch (taps) {
+    case 4:
+      return choose_tile<4>(args);
+    case 6:
+      return choose_tile<6>(args);
+    case 8:
+      return choose_tile<8>(args);
+    default:
+      return choose_tile<10>(args);
+  }
+}
+
+}  // namespace cudawarp
