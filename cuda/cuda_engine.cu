@@ -1,38 +1,79 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <algorithm>
 #include <array>
+#include <mutex>
 
 #include "cuda_kernels.h"
 #include "device_memory.h"
+#include "gpu_timer.h"
 #include "pass_io.h"
+#include "trace.h"
 #include "warp.h"
 
 namespace cudawarp {
 namespace {
 
-constexpr size_t kPlaneAlignment = 512;  // of rows and planes in staging memory: right for textures
+// Of planes and rows in staging memory: right for textures.
+constexpr size_t kPlaneAlignment = 512, kRowAlignment = 32;
 
 size_t align(size_t n) {
   return (n + kPlaneAlignment - 1) / kPlaneAlignment * kPlaneAlignment;
 }
 
-// A frame in staging memory: every plane and row aligned.
+// A frame in staging memory: every plane and row aligned. Where tight rows are, they stay tight, so that a
+// tight frame is one piece here as in host memory.
 struct Layout {
+  int planes;
   std::array<size_t, kMaxPlanes> offset{}, pitch{};
   std::array<int, kMaxPlanes> row_bytes{}, rows{};
   size_t size = 0;
 
   Layout(const FrameDesc& frame) {
     const FormatInfo& f = info(frame.format);
+    planes = f.planes;
     for (int k = 0; k < f.planes; ++k) {
       row_bytes[k] = f.row_bytes(k, frame.skip_x + frame.width);
       rows[k] = f.rows(k, frame.skip_y + frame.height);
-      pitch[k] = align(row_bytes[k]);
-      offset[k] = size;
-      size += pitch[k] * rows[k];
+      pitch[k] = row_bytes[k] % kRowAlignment == 0 ? row_bytes[k] : align(row_bytes[k]);
+      offset[k] = align(size);
+      size = offset[k] + pitch[k] * rows[k];
     }
   }
+
+  size_t plane_bytes(int k) const { return size_t(row_bytes[k]) * rows[k]; }
+  uint64_t bytes() const {
+    uint64_t sum = 0;
+    for (int k = 0; k < planes; ++k) sum += plane_bytes(k);
+    return sum;
+  }
 };
+
+// Copies a frame of this layout's size: planes without gaps, and planes that follow each other without gaps
+// on both sides, in one piece.
+template <class Byte>
+Status copy_frame(const Layout& layout, const Image& to, const BasicImage<Byte>& from, cudaMemcpyKind kind,
+                  cudaStream_t stream) {
+  const auto tight = [&](int k) {
+    return to.plane[k].pitch == layout.row_bytes[k] && from.plane[k].pitch == layout.row_bytes[k];
+  };
+  for (int k = 0, next; k < layout.planes; k = next) {
+    next = k + 1;
+    if (!tight(k)) {
+      CUDAWARP_TRY(cudaMemcpy2DAsync(to.plane[k].data, to.plane[k].pitch, from.plane[k].data,
+                                     from.plane[k].pitch, layout.row_bytes[k], layout.rows[k], kind, stream));
+      continue;
+    }
+    size_t bytes = layout.plane_bytes(k);
+    for (; next < layout.planes && tight(next); ++next) {
+      if (to.plane[next].data != to.plane[k].data + bytes ||
+          from.plane[next].data != from.plane[k].data + bytes)
+        break;
+      bytes += layout.plane_bytes(next);
+    }
+    CUDAWARP_TRY(cudaMemcpyAsync(to.plane[k].data, from.plane[k].data, bytes, kind, stream));
+  }
+  return std::nullopt;
+}
 
 class Engine final : public CudaEngine {
  public:
@@ -48,18 +89,21 @@ class Engine final : public CudaEngine {
   Status warp(const WarpPlan& plan, const ConstImage& src, const Image& dst, CUstream_st* stream) override;
   Status order(CUstream_st* earlier, CUstream_st* later) override;
   Status synchronize(CUstream_st* stream) override;
+  void measure_time(bool on) override { timed_ = on; }
   Counters counters() const override {
-    Counters c = counters_;
-    c.textures_created = textures_.created();
-    return c;
+    std::lock_guard lock(published_lock_);
+    return published_;
   }
   const std::string& device_name() const override { return device_name_; }
 
  private:
+  Status reserve(StagingBuffer& staging, const Layout& layout, Image& frame, cudaStream_t stream);
   Status try_gathers();
   Status stage_source(const WarpPlan& plan, ConstImage& src, cudaStream_t stream);
   Status set_textures(KernelArgs& args, const WarpPlan& plan, bool& gather);
-  Status fetch_result(const WarpPlan& plan, const Image& staged, const Image& dst, cudaStream_t stream);
+  Status launch(const WarpPlan& plan, const ConstImage& src, const Image& dst, cudaStream_t stream);
+  Status queue(const WarpPlan& plan, const ConstImage& src, const Image& dst, cudaStream_t stream);
+  void publish();
 
   cudaMemPool_t pool_ = nullptr;
   Event order_;
@@ -67,7 +111,11 @@ class Engine final : public CudaEngine {
   TextureCache textures_;
   bool gathers_ = false;
   StagingBuffer src_staging_, dst_staging_;
-  Counters counters_{};
+  GpuTimer timer_;
+  bool timed_ = false;
+  Counters counters_;  // of the thread that queues frames
+  mutable std::mutex published_lock_;
+  Counters published_;  // a copy for the others
   std::string device_name_;
 };
 
@@ -135,22 +183,31 @@ bool readable(const WarpPlan& plan, const ConstImage& src) {
   return true;
 }
 
+// Makes `frame` the place of a frame of this layout in staging memory.
+Status Engine::reserve(StagingBuffer& staging, const Layout& layout, Image& frame, cudaStream_t stream) {
+  const uint64_t before = counters_.staging_allocations;
+  if (auto failed = staging.reserve(layout.size, pool_, stream, counters_.staging_allocations)) return failed;
+  ++(counters_.staging_allocations == before ? counters_.staging_hits : counters_.staging_misses);
+  frame.memory = Memory::device;
+  for (int k = 0; k < layout.planes; ++k)
+    frame.plane[k] = {staging.data() + layout.offset[k], static_cast<ptrdiff_t>(layout.pitch[k])};
+  return std::nullopt;
+}
+
 // Leaves `src` as a device frame that the kernels can read.
 Status Engine::stage_source(const WarpPlan& plan, ConstImage& src, cudaStream_t stream) {
   if (src.memory == Memory::device && readable(plan, src)) return std::nullopt;
+  const Range range("cudawarp upload");
   const Layout layout(plan.src);
-  if (auto failed = src_staging_.reserve(layout.size, pool_, stream, counters_.staging_allocations))
-    return failed;
+  Image staged;
+  if (auto failed = reserve(src_staging_, layout, staged, stream)) return failed;
   const bool upload = src.memory == Memory::host;
-  for (int k = 0; k < info(plan.src.format).planes; ++k) {
-    uint8_t* to = src_staging_.data() + layout.offset[k];
-    CUDAWARP_TRY(cudaMemcpy2DAsync(to, layout.pitch[k], src.plane[k].data, src.plane[k].pitch,
-                                   layout.row_bytes[k], layout.rows[k],
-                                   upload ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToDevice, stream));
-    src.plane[k] = {to, static_cast<ptrdiff_t>(layout.pitch[k])};
-    if (upload) counters_.bytes_uploaded += uint64_t(layout.row_bytes[k]) * layout.rows[k];
-  }
+  if (auto failed =
+          copy_frame(layout, staged, src, upload ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToDevice, stream))
+    return failed;
+  if (upload) counters_.bytes_uploaded += layout.bytes();
   src.memory = Memory::device;
+  for (int k = 0; k < layout.planes; ++k) src.plane[k] = {staged.plane[k].data, staged.plane[k].pitch};
   return std::nullopt;
 }
 
@@ -178,34 +235,11 @@ Status Engine::set_textures(KernelArgs& args, const WarpPlan& plan, bool& gather
   });
 }
 
-Status Engine::fetch_result(const WarpPlan& plan, const Image& staged, const Image& dst,
-                            cudaStream_t stream) {
-  const Layout layout(plan.dst);
-  for (int k = 0; k < info(plan.dst.format).planes; ++k) {
-    CUDAWARP_TRY(cudaMemcpy2DAsync(dst.plane[k].data, dst.plane[k].pitch, staged.plane[k].data,
-                                   staged.plane[k].pitch, layout.row_bytes[k], layout.rows[k],
-                                   cudaMemcpyDeviceToHost, stream));
-    counters_.bytes_downloaded += uint64_t(layout.row_bytes[k]) * layout.rows[k];
-  }
-  return std::nullopt;
-}
-
-Status Engine::warp(const WarpPlan& plan, const ConstImage& source, const Image& dst, CUstream_st* stream) {
-  // Staging memory and textures serve one frame after the other, whatever streams the frames come on: streams
-  // go when pools are renegotiated, an event stays.
-  CUDAWARP_TRY(cudaStreamWaitEvent(stream, done_.get(), 0));
-  ConstImage src = source;
-  if (auto failed = stage_source(plan, src, stream)) return failed;
-  Image result = dst;
-  if (dst.memory == Memory::host) {
-    const Layout layout(plan.dst);
-    if (auto failed = dst_staging_.reserve(layout.size, pool_, stream, counters_.staging_allocations))
-      return failed;
-    for (int k = 0; k < info(plan.dst.format).planes; ++k)
-      result.plane[k] = {dst_staging_.data() + layout.offset[k], static_cast<ptrdiff_t>(layout.pitch[k])};
-  }
-
-  // A frame in one launch, an interlaced one field by field.
+// A frame in one launch, an interlaced one field by field; all in device memory.
+Status Engine::launch(const WarpPlan& plan, const ConstImage& src, const Image& dst, cudaStream_t stream) {
+  const Range range("cudawarp warp");
+  if (timed_)
+    if (auto failed = timer_.begin(stream)) return failed;
   const int groups = info(plan.src.format).groups;
   for (int first = 0; first < plan.passes; first += groups) {
     KernelArgs args{};
@@ -214,17 +248,52 @@ Status Engine::warp(const WarpPlan& plan, const ConstImage& source, const Image&
       KernelPass& k = args.pass[n];
       k.plan = plan.pass[first + n];
       k.src = source_of(plan, k.plan, src);
-      k.dst = target_of(plan, k.plan, result);
+      k.dst = target_of(plan, k.plan, dst);
     }
     bool gather = false;
     if (auto failed = set_textures(args, plan, gather)) return failed;
     CUDAWARP_TRY(launch_warp(args, plan.interpolation, gather, stream));
   }
-  if (dst.memory == Memory::host)
-    if (auto failed = fetch_result(plan, result, dst, stream)) return failed;
+  return timer_.end(stream);
+}
+
+Status Engine::queue(const WarpPlan& plan, const ConstImage& source, const Image& dst, cudaStream_t stream) {
+  // Staging memory and textures serve one frame after the other, whatever streams the frames come on: streams
+  // go when pools are renegotiated, an event stays.
+  CUDAWARP_TRY(cudaStreamWaitEvent(stream, done_.get(), 0));
+  ConstImage src = source;
+  if (auto failed = stage_source(plan, src, stream)) return failed;
+  Image result = dst;
+  const bool download = dst.memory == Memory::host;
+  const Layout layout(plan.dst);
+  if (download)
+    if (auto failed = reserve(dst_staging_, layout, result, stream)) return failed;
+  if (auto failed = launch(plan, src, result, stream)) return failed;
+  if (download) {
+    const Range range("cudawarp download");
+    if (auto failed = copy_frame(layout, dst, result, cudaMemcpyDeviceToHost, stream)) return failed;
+    counters_.bytes_downloaded += layout.bytes();
+  }
   CUDAWARP_TRY(cudaEventRecord(done_.get(), stream));
-  ++counters_.frames;
   return std::nullopt;
+}
+
+Status Engine::warp(const WarpPlan& plan, const ConstImage& src, const Image& dst, CUstream_st* stream) {
+  Status failed = timer_.collect(counters_.timed_frames, counters_.total_time, counters_.last_time);
+  if (!failed) failed = queue(plan, src, dst, stream);
+  if (failed)
+    cuda_status(cudaStreamSynchronize(stream), "");  // part of it may be on its way
+  else
+    ++counters_.frames;
+  publish();
+  return failed;
+}
+
+void Engine::publish() {
+  counters_.textures_created = textures_.created();
+  counters_.texture_hits = textures_.hits();
+  std::lock_guard lock(published_lock_);
+  published_ = counters_;
 }
 
 Status Engine::order(CUstream_st* earlier, CUstream_st* later) {
@@ -235,8 +304,12 @@ Status Engine::order(CUstream_st* earlier, CUstream_st* later) {
 }
 
 Status Engine::synchronize(CUstream_st* stream) {
-  CUDAWARP_TRY(cudaStreamSynchronize(stream));
-  return std::nullopt;
+  ++counters_.waits;
+  const cudaError_t error = cudaStreamSynchronize(stream);
+  Status failed = cuda_status(error, "cudaStreamSynchronize");
+  if (!failed) failed = timer_.collect(counters_.timed_frames, counters_.total_time, counters_.last_time);
+  publish();
+  return failed;
 }
 
 }  // namespace

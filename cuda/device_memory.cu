@@ -105,6 +105,7 @@ Status TextureCache::get(const void* data, ptrdiff_t pitch, int width, int heigh
   for (Entry& e : entries_) {
     if (e.data == data && e.pitch == pitch && e.width == width && e.height == height && e.bytes == bytes) {
       e.used = ++clock_;
+      ++hits_;
       texture = e.texture;
       return std::nullopt;
     }

@@ -97,6 +97,7 @@ class TextureCache {
   Status get(const void* data, ptrdiff_t pitch, int width, int height, int bytes, cudaEvent_t idle,
              cudaTextureObject_t& texture);
   uint64_t created() const { return created_; }
+  uint64_t hits() const { return hits_; }  // textures that were there
 
  private:
   struct Entry {
@@ -107,7 +108,7 @@ class TextureCache {
     uint64_t used;
   };
   std::vector<Entry> entries_;
-  uint64_t clock_ = 0, created_ = 0;
+  uint64_t clock_ = 0, created_ = 0, hits_ = 0;
   size_t base_alignment_ = 0, pitch_alignment_ = 0;
   int max_width_ = 0, max_height_ = 0, max_pitch_ = 0;
 };

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "counters.h"
 #include "image.h"
 #include "plan.h"
 #include "status.h"
@@ -29,17 +30,16 @@ void warp_on_cpu(const WarpPlan& plan, const ConstImage& src, const Image& dst, 
 // failed can be destroyed, and used again where the device still works.
 class CudaEngine {
  public:
-  // Counts since the engine was made.
-  struct Counters {
-    uint64_t frames, textures_created, staging_allocations, bytes_uploaded, bytes_downloaded;
-  };
+  using Counters = cudawarp::Counters;
 
   // Fails where the current context's device cannot run the kernels of this build.
   static Expected<std::unique_ptr<CudaEngine>> create();
   virtual ~CudaEngine() = default;
 
   // Queues the warp on `stream`, copies of host frames included; never waits for the device, except inside
-  // copies from pageable host memory. Host frames must stay valid until the stream has passed this work.
+  // copies from and to pageable host memory. Host frames must stay valid until the stream has passed this
+  // work; where it fails nothing reads or writes them any more. One engine's frames share its staging memory
+  // and follow each other, on whatever streams they come; frames of several engines overlap.
   virtual Status warp(const WarpPlan& plan, const ConstImage& src, const Image& dst, CUstream_st* stream) = 0;
 
   // Work queued on `later` after this call starts only when the work now on `earlier` is done. The host goes
@@ -49,6 +49,11 @@ class CudaEngine {
   // Waits until all work now on `stream` is done.
   virtual Status synchronize(CUstream_st* stream) = 0;
 
+  // Whether frames queued from now on are timed. Times are read when they are there, a few frames late; where
+  // the device is far behind, frames go untimed.
+  virtual void measure_time(bool on) = 0;
+
+  // Since the engine was made; any thread, at any time.
   virtual Counters counters() const = 0;
   virtual const std::string& device_name() const = 0;
 };
