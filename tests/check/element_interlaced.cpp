@@ -200,7 +200,7 @@ GST_START_TEST(plans_of_both_kinds_are_kept) {
   const auto get = [&](const WarpParams& params, const FrameDesc& desc) {
     const auto plan = plans.get(params, desc, desc);
     ck_assert(!error_of(plan));
-    return const_cast<WarpPlan*>(std::get<const WarpPlan*>(plan));
+    return const_cast<WarpPlan*>(std::get<std::shared_ptr<const WarpPlan>>(plan).get());
   };
   // A mark that a new plan would not have.
   get({.angle = 5}, frame)->passes = 101, get({.angle = 5}, fields)->passes = 102;
