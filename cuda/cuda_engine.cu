@@ -88,6 +88,7 @@ class Engine final : public CudaEngine {
   Status init();
   Status warp(const WarpPlan& plan, const ConstImage& src, const Image& dst, CUstream_st* stream) override;
   Status order(CUstream_st* earlier, CUstream_st* later) override;
+  Status let_overwrite_source(CUstream_st* writer) override;
   Status synchronize(CUstream_st* stream) override;
   void measure_time(bool on) override { timed_ = on; }
   Counters counters() const override {
@@ -108,6 +109,8 @@ class Engine final : public CudaEngine {
   cudaMemPool_t pool_ = nullptr;
   Event order_;
   Event done_;  // all work queued so far, on whatever streams
+  Event read_;  // the last frame's source has been read; where that is not done_
+  bool done_is_read_ = true;
   TextureCache textures_;
   bool gathers_ = false;
   StagingBuffer src_staging_, dst_staging_;
@@ -134,6 +137,7 @@ Status Engine::init() {
   CUDAWARP_TRY(cudaMemPoolSetAttribute(pool_, cudaMemPoolAttrReleaseThreshold, &keep_all));
   if (auto failed = order_.create()) return failed;
   if (auto failed = done_.create()) return failed;
+  if (auto failed = read_.create()) return failed;
   if (auto failed = textures_.init()) return failed;
   return try_gathers();
 }
@@ -269,7 +273,9 @@ Status Engine::queue(const WarpPlan& plan, const ConstImage& source, const Image
   if (download)
     if (auto failed = reserve(dst_staging_, layout, result, stream)) return failed;
   if (auto failed = launch(plan, src, result, stream)) return failed;
+  done_is_read_ = !download;
   if (download) {
+    CUDAWARP_TRY(cudaEventRecord(read_.get(), stream));
     const Range range("cudawarp download");
     if (auto failed = copy_frame(layout, dst, result, cudaMemcpyDeviceToHost, stream)) return failed;
     counters_.bytes_downloaded += layout.bytes();
@@ -300,6 +306,11 @@ Status Engine::order(CUstream_st* earlier, CUstream_st* later) {
   if (earlier == later) return std::nullopt;
   CUDAWARP_TRY(cudaEventRecord(order_.get(), earlier));
   CUDAWARP_TRY(cudaStreamWaitEvent(later, order_.get(), 0));
+  return std::nullopt;
+}
+
+Status Engine::let_overwrite_source(CUstream_st* writer) {
+  CUDAWARP_TRY(cudaStreamWaitEvent(writer, done_is_read_ ? done_.get() : read_.get(), 0));
   return std::nullopt;
 }
 

@@ -46,6 +46,10 @@ class CudaEngine {
   // on.
   virtual Status order(CUstream_st* earlier, CUstream_st* later) = 0;
 
+  // Work queued on `writer` after this call starts only when the last frame's source has been read, whether
+  // or not its result has been copied to the host. The host goes on.
+  virtual Status let_overwrite_source(CUstream_st* writer) = 0;
+
   // Waits until all work now on `stream` is done.
   virtual Status synchronize(CUstream_st* stream) = 0;
 
