@@ -21,6 +21,20 @@
 
 namespace cudawarp {
 
+// Makes a context current for as long as this lives.
+class Current {
+ public:
+  explicit Current(GstCudaContext* context) : ok_(context && gst_cuda_context_push(context)) {}
+  Current(const Current&) = delete;
+  ~Current() {
+    if (ok_) gst_cuda_context_pop(nullptr);
+  }
+  explicit operator bool() const { return ok_; }
+
+ private:
+  bool ok_;
+};
+
 // A stream of one's own in a context. Create and destroy it with that context current.
 class OwnStream {
  public:
@@ -76,6 +90,15 @@ inline CUstream memory_stream(GstMemory* memory) {
 #else
   (void)memory;
   return nullptr;
+#endif
+}
+
+// Says that nothing is under way on this memory any more, whatever stream it is on. After its last mapping.
+inline void mark_finished(GstMemory* memory) {
+#if GST_CHECK_VERSION(1, 24, 0)
+  GST_MEMORY_FLAG_UNSET(memory, GST_CUDA_MEMORY_TRANSFER_NEED_SYNC);
+#else
+  (void)memory;
 #endif
 }
 

@@ -9,9 +9,11 @@
 #include <memory>
 #include <string>
 
+#include "counters.h"
 #include "frame.h"
 #include "plan.h"
 #include "status.h"
+#include "work.h"
 
 namespace cudawarp {
 
@@ -34,18 +36,35 @@ class Gpu {
   virtual bool is_open() const = 0;
   virtual std::string device_name() const = 0;
 
-  // Moves to the context of a buffer of another context, where `device_id` allows its device. True where that
-  // happened: then allocation must be negotiated anew. Without success buffers of that context are read
-  // through the host.
-  virtual bool adopt(GstBuffer* buffer, int device_id) = 0;
+  // Whether a buffer is of another context, on a device that `device_id` allows, and moving to that context.
+  // When it has moved, allocation must be negotiated anew; no work may be under way. Without success buffers
+  // of that context are read through the host.
+  virtual bool is_elsewhere(GstBuffer* buffer, int device_id) const = 0;
+  virtual bool adopt(GstBuffer* buffer) = 0;
 
-  // Offers a pool of CUDA memory for the query's caps, and decides on one; for open devices.
-  virtual bool propose_allocation(GstQuery* query) = 0;
+  // For open devices: offers a pool for the query's caps, of CUDA memory or of page-locked host memory, with
+  // at least `buffers`; decides on one. A pool of host memory is decided on only where downstream has none.
+  virtual bool propose_allocation(GstQuery* query, guint buffers) = 0;
   virtual bool decide_allocation(GstQuery* query) = 0;
+  virtual bool propose_host_allocation(GstQuery* query, guint buffers) = 0;
+  virtual void decide_host_allocation(GstQuery* query) = 0;
 
-  // Warps buffer to buffer, each in memory of any kind. When it returns, the input may be given back; the
-  // output is ready for whoever follows its memory's stream.
-  virtual Status warp(const WarpPlan& plan, const Picture& in, const Picture& out) = 0;
+  // Begins to warp buffer to buffer, each in memory of any kind. Frames with a side in host memory overlap
+  // with those that have not been waited for. Null where nothing is left to wait for: the input may be given
+  // back, and the output is ready for whoever follows its memory's stream.
+  virtual Expected<std::unique_ptr<Work>> begin(const WarpPlan& plan, const Picture& in,
+                                                const Picture& out) = 0;
+
+  // Whether frames that begin from now on are timed.
+  virtual void measure_time(bool on) = 0;
+
+  // Since open(); also after close(), until the next one. Any thread.
+  struct Numbers {
+    std::string device;  // its name
+    Counters engine;
+    uint64_t pinned_allocations = 0;
+  };
+  virtual Numbers numbers() const = 0;
 };
 
 }  // namespace cudawarp

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <mutex>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include "allocation.h"
 #include "compat.h"
 #include "gpu.h"
+#include "pinned_memory.h"
 #include "warp.h"
 
 GST_DEBUG_CATEGORY_EXTERN(cudawarp_debug);
@@ -11,20 +15,6 @@ GST_DEBUG_CATEGORY_EXTERN(cudawarp_debug);
 
 namespace cudawarp {
 namespace {
-
-// Makes a context current for as long as this lives.
-class Current {
- public:
-  explicit Current(GstCudaContext* context) : ok_(context && gst_cuda_context_push(context)) {}
-  Current(const Current&) = delete;
-  ~Current() {
-    if (ok_) gst_cuda_context_pop(nullptr);
-  }
-  explicit operator bool() const { return ok_; }
-
- private:
-  bool ok_;
-};
 
 GstMemory* cuda_memory_of(GstBuffer* buffer) {
   if (gst_buffer_n_memory(buffer) != 1) return nullptr;
@@ -39,6 +29,55 @@ int device_of(GstCudaContext* context) {
 }
 
 const Error kNoContext{"gst_cuda_context_push: cannot make the CUDA context current"};
+
+// What frames in flight do not share: each is on a lane of its own.
+struct Lane {
+  std::unique_ptr<CudaEngine> engine;
+  OwnStream stream;
+  bool busy = false;  // a frame has begun and not been waited for
+};
+
+// A frame on its way, which the host has to wait for.
+class LaneWork final : public Work {
+ public:
+  LaneWork(GstCudaContext* context, const Picture& in, int in_flags, const Picture& out, int out_flags)
+      : context_(context), dst_(out, out_flags) {
+    src_.emplace(in, in_flags);
+  }
+  ~LaneWork() override { wait(); }
+
+  Status error() const { return src_->error() ? src_->error() : dst_.error(); }
+  ConstImage source(Memory memory) const { return src_->view<ConstImage>(memory); }
+  Image target(Memory memory) const { return dst_.view<Image>(memory); }
+
+  // The frame is under way; `output` is its CUDA memory, if it is in such.
+  void begun(Lane& lane, CUstream stream, GstMemory* output, bool input_is_free) {
+    lane_ = &lane, stream_ = stream, output_ = output, input_is_free_ = input_is_free;
+    lane.busy = true;
+    if (input_is_free) src_.reset();
+  }
+
+  Status wait() override {
+    if (!lane_) return std::nullopt;
+    Lane& lane = *std::exchange(lane_, nullptr);
+    lane.busy = false;
+    const Current current(context_);
+    if (!current) return kNoContext;
+    if (auto failed = lane.engine->synchronize(stream_)) return failed;
+    if (output_) mark_finished(output_);
+    return std::nullopt;
+  }
+  bool input_is_free() const override { return input_is_free_; }
+
+ private:
+  GstCudaContext* context_;
+  MappedFrame dst_;
+  std::optional<MappedFrame> src_;
+  Lane* lane_ = nullptr;
+  CUstream stream_ = nullptr;
+  GstMemory* output_ = nullptr;
+  bool input_is_free_ = false;
+};
 
 class CudaGpu final : public Gpu {
  public:
@@ -58,55 +97,92 @@ class CudaGpu final : public Gpu {
 
   Status open(GstElement* element, int device_id) override;
   void close() override;
-  bool is_open() const override { return engine_ != nullptr; }
-  std::string device_name() const override { return engine_ ? engine_->device_name() : std::string(); }
-  bool adopt(GstBuffer* buffer, int device_id) override;
-  bool propose_allocation(GstQuery* query) override;
+  bool is_open() const override { return !lanes_.empty(); }
+  std::string device_name() const override { return is_open() ? lanes_[0]->engine->device_name() : ""; }
+  bool is_elsewhere(GstBuffer* buffer, int device_id) const override;
+  bool adopt(GstBuffer* buffer) override;
+  bool propose_allocation(GstQuery* query, guint buffers) override;
   bool decide_allocation(GstQuery* query) override;
-  Status warp(const WarpPlan& plan, const Picture& in, const Picture& out) override;
+  bool propose_host_allocation(GstQuery* query, guint buffers) override;
+  void decide_host_allocation(GstQuery* query) override;
+  Expected<std::unique_ptr<Work>> begin(const WarpPlan& plan, const Picture& in, const Picture& out) override;
+  void measure_time(bool on) override { timed_ = on; }
+  Numbers numbers() const override;
 
  private:
-  Status make_engine();
+  Status make_lane();
+  Expected<Lane*> free_lane();
   bool is_ours(GstMemory* memory) const;
-  CUstream choose_stream(GstMemory* in, GstMemory* out) const;
+  // The buffer's memory where it is CUDA memory of this context. Memory of another context is none to us: it
+  // is mapped to the host.
+  GstMemory* device_memory(GstBuffer* buffer) const {
+    GstMemory* memory = cuda_memory_of(buffer);
+    return memory && is_ours(memory) ? memory : nullptr;
+  }
   GstBufferPool* configure(GstBufferPool* pool, GstCaps* caps, guint& size, guint min, guint max) const;
 
-  // Recursive: finding a context calls set_context() back.
+  // Guards what other threads look at: the context, the set of lanes, the numbers. Recursive: finding a
+  // context calls set_context() back.
   mutable std::recursive_mutex mutex_;
   GstCudaContext* context_ = nullptr;
-  std::unique_ptr<CudaEngine> engine_;
-  OwnStream stream_;
+  std::vector<std::unique_ptr<Lane>>
+      lanes_;                       // while open, at least one; its stream is that of one's own pools
+  GstAllocator* pinned_ = nullptr;  // while open
+  Numbers past_;                    // of the lanes that are gone
+  bool timed_ = false;
 };
 
 Status CudaGpu::open(GstElement* element, int device_id) {
   if (!Gpu::driver_available()) return Error{"no CUDA driver is installed, or it finds no device"};
   std::lock_guard lock(mutex_);
+  past_ = {};
   if (!gst_cuda_ensure_element_context(element, device_id, &context_)) {
     const std::string which =
         device_id < 0 ? "CUDA device" : "CUDA device with number " + std::to_string(device_id);
     return Error{"no " + which + " can be used"};
   }
-  return make_engine();
+  return make_lane();
 }
 
-Status CudaGpu::make_engine() {
+Status CudaGpu::make_lane() {
   const Current current(context_);
   if (!current) return kNoContext;
+  auto lane = std::make_unique<Lane>();
   auto engine = CudaEngine::create();
   if (const Error* why = error_of(engine)) return *why;
-  if (!stream_.create(context_)) return Error{"cuStreamCreate: cannot make a CUDA stream"};
-  engine_ = std::move(std::get<std::unique_ptr<CudaEngine>>(engine));
+  lane->engine = std::move(std::get<std::unique_ptr<CudaEngine>>(engine));
+  if (!lane->stream.create(context_)) return Error{"cuStreamCreate: cannot make a CUDA stream"};
+  std::lock_guard lock(mutex_);
+  lanes_.push_back(std::move(lane));
+  if (!pinned_) pinned_ = pinned_allocator_new(context_);
   return std::nullopt;
+}
+
+Expected<Lane*> CudaGpu::free_lane() {
+  for (const auto& lane : lanes_)
+    if (!lane->busy) return lane.get();
+  if (auto failed = make_lane()) return *failed;
+  return lanes_.back().get();
 }
 
 void CudaGpu::close() {
   std::lock_guard lock(mutex_);
+  past_ = numbers();
   {
     const Current current(context_);
-    engine_.reset();
-    stream_.reset();
+    lanes_.clear();
   }
+  gst_clear_object(&pinned_);
   gst_clear_object(&context_);
+}
+
+Gpu::Numbers CudaGpu::numbers() const {
+  std::lock_guard lock(mutex_);
+  Numbers all = past_;
+  for (const auto& lane : lanes_) all.engine += lane->engine->counters();
+  if (is_open()) all.device = device_name();
+  if (pinned_) all.pinned_allocations += pinned_allocations(pinned_);
+  return all;
 }
 
 bool CudaGpu::is_ours(GstMemory* memory) const {
@@ -114,16 +190,19 @@ bool CudaGpu::is_ours(GstMemory* memory) const {
   return theirs == context_ || gst_cuda_context_get_handle(theirs) == gst_cuda_context_get_handle(context_);
 }
 
-bool CudaGpu::adopt(GstBuffer* buffer, int device_id) {
+bool CudaGpu::is_elsewhere(GstBuffer* buffer, int device_id) const {
   GstMemory* memory = cuda_memory_of(buffer);
-  if (!engine_ || !memory || is_ours(memory)) return false;
-  GstCudaContext* theirs = GST_CUDA_MEMORY_CAST(memory)->context;
-  if (device_id >= 0 && device_of(theirs) != device_id) return false;
+  if (!is_open() || !memory || is_ours(memory)) return false;
+  return device_id < 0 || device_of(GST_CUDA_MEMORY_CAST(memory)->context) == device_id;
+}
+
+bool CudaGpu::adopt(GstBuffer* buffer) {
+  GstCudaContext* theirs = GST_CUDA_MEMORY_CAST(cuda_memory_of(buffer))->context;
   std::lock_guard lock(mutex_);
   gst_object_ref(theirs);
   close();
   context_ = theirs;
-  if (auto failed = make_engine()) {
+  if (auto failed = make_lane()) {
     GST_WARNING("cannot use the context of an input buffer: %s", failed->words.c_str());
     return false;
   }
@@ -137,7 +216,7 @@ GstBufferPool* CudaGpu::configure(GstBufferPool* pool, GstCaps* caps, guint& siz
   GstStructure* config = gst_buffer_pool_get_config(pool);
   gst_buffer_pool_config_set_params(config, caps, size, min, max);
   gst_buffer_pool_config_add_option(config, GST_BUFFER_POOL_OPTION_VIDEO_META);
-  stream_.set_on(config);
+  lanes_[0]->stream.set_on(config);
   if (!gst_buffer_pool_set_config(pool, config)) {
     gst_object_unref(pool);
     return nullptr;
@@ -148,16 +227,24 @@ GstBufferPool* CudaGpu::configure(GstBufferPool* pool, GstCaps* caps, guint& siz
   return pool;
 }
 
-bool CudaGpu::propose_allocation(GstQuery* query) {
+bool CudaGpu::propose_allocation(GstQuery* query, guint buffers) {
   GstVideoInfo info;
   GstCaps* caps = allocation_caps(query, info);
   if (!caps) return false;
   guint size = GST_VIDEO_INFO_SIZE(&info);
-  GstBufferPool* pool = configure(gst_cuda_buffer_pool_new(context_), caps, size, 0, 0);
+  GstBufferPool* pool = configure(gst_cuda_buffer_pool_new(context_), caps, size, buffers, 0);
   if (!pool) return false;
-  gst_query_add_allocation_pool(query, pool, size, 0, 0);
+  gst_query_add_allocation_pool(query, pool, size, buffers, 0);
   gst_object_unref(pool);
   return true;
+}
+
+bool CudaGpu::propose_host_allocation(GstQuery* query, guint buffers) {
+  return propose_system_allocation(query, pinned_, buffers);
+}
+
+void CudaGpu::decide_host_allocation(GstQuery* query) {
+  if (!has_pool(query)) prefer_allocator(query, pinned_);
 }
 
 bool CudaGpu::decide_allocation(GstQuery* query) {
@@ -180,48 +267,49 @@ bool CudaGpu::decide_allocation(GstQuery* query) {
   return true;
 }
 
-// Work goes on the output's stream, so that its consumers follow it; else on the input's; else on one's own.
-CUstream CudaGpu::choose_stream(GstMemory* in, GstMemory* out) const {
-  if (out)
-    if (CUstream stream = memory_stream(out)) return stream;
-  if (in)
-    if (CUstream stream = memory_stream(in)) return stream;
-  return stream_.handle();
-}
-
-Status CudaGpu::warp(const WarpPlan& plan, const Picture& in, const Picture& out) {
-  // Device memory of another context is no memory of ours: it is mapped to the host.
-  const auto device_memory = [this](GstBuffer* buffer) {
-    GstMemory* memory = cuda_memory_of(buffer);
-    return memory && is_ours(memory) ? memory : nullptr;
-  };
-  const auto flags = [](GstMemory* device, int access) { return device ? access | GST_MAP_CUDA : access; };
+// Between CUDA memories work goes on the output's stream, so that its consumers follow it; else on the
+// input's; else on one's own. With a side in host memory it goes on its lane's stream, beside the other
+// lanes, and the output's stream is left to its consumers.
+Expected<std::unique_ptr<Work>> CudaGpu::begin(const WarpPlan& plan, const Picture& in, const Picture& out) {
+  const auto flags = [](bool device, int access) { return device ? access | GST_MAP_CUDA : access; };
+  const auto memory_of = [](bool device) { return device ? Memory::device : Memory::host; };
   const bool in_on_device = device_memory(in.buffer), out_on_device = device_memory(out.buffer);
-  const MappedFrame src(in, flags(device_memory(in.buffer), GST_MAP_READ));
-  if (src.error()) return src.error();
-  const MappedFrame dst(out, flags(device_memory(out.buffer), GST_MAP_WRITE));
-  if (dst.error()) return dst.error();
+  auto work = std::make_unique<LaneWork>(context_, in, flags(in_on_device, GST_MAP_READ), out,
+                                         flags(out_on_device, GST_MAP_WRITE));
+  if (auto failed = work->error()) return *failed;
   // Mapping may have replaced a memory; look only now.
   GstMemory *in_memory = in_on_device ? device_memory(in.buffer) : nullptr,
             *out_memory = out_on_device ? device_memory(out.buffer) : nullptr;
+  const CUstream in_stream = in_memory ? memory_stream(in_memory) : nullptr;
+  const CUstream out_stream = out_memory ? memory_stream(out_memory) : nullptr;
 
   const Current current(context_);
   if (!current) return kNoContext;
-  const CUstream stream = choose_stream(in_memory, out_memory);
-  const CUstream in_stream = in_memory ? memory_stream(in_memory) : nullptr;
-  const CUstream out_stream = out_memory ? memory_stream(out_memory) : nullptr;
-  if (in_stream)
-    if (auto failed = engine_->order(in_stream, stream)) return failed;
-  if (auto failed = engine_->warp(plan, src.view<ConstImage>(in_on_device ? Memory::device : Memory::host),
-                                  dst.view<Image>(out_on_device ? Memory::device : Memory::host), stream))
-    return failed;
+  const auto found = free_lane();
+  if (const Error* why = error_of(found)) return *why;
+  Lane& lane = *std::get<Lane*>(found);
+  CudaEngine& engine = *lane.engine;
+  CUstream stream = lane.stream.handle();
+  if (in_on_device && out_on_device) stream = out_stream ? out_stream : in_stream ? in_stream : stream;
+
+  // The input has been written, and whoever read the output's memory before has done so.
+  for (const CUstream before : {in_stream, out_stream})
+    if (before)
+      if (auto failed = engine.order(before, stream)) return *failed;
+  engine.measure_time(timed_);
+  if (auto failed = engine.warp(plan, work->source(memory_of(in_on_device)),
+                                work->target(memory_of(out_on_device)), stream))
+    return *failed;
   // Upstream writes the next frame into this memory as soon as it is given back: not before it has been read.
-  if (in_stream)
-    if (auto failed = engine_->order(stream, in_stream)) return failed;
+  if (in_stream && in_stream != stream)
+    if (auto failed = engine.let_overwrite_source(in_stream)) {
+      (void)engine.synchronize(stream);
+      return *failed;
+    }
   // Whoever cannot follow the stream gets finished work, and host memory is read and written by then.
-  if (!in_on_device || !out_stream)
-    if (auto failed = engine_->synchronize(stream)) return failed;
-  return std::nullopt;
+  if (in_on_device && out_stream && stream == out_stream) return std::unique_ptr<Work>();
+  work->begun(lane, stream, out_memory, in_stream != nullptr);
+  return std::unique_ptr<Work>(std::move(work));
 }
 
 bool start_driver() {

@@ -12,12 +12,17 @@ class NoGpu final : public Gpu {
   void close() override {}
   bool is_open() const override { return false; }
   std::string device_name() const override { return {}; }
-  bool adopt(GstBuffer*, int) override { return false; }
-  bool propose_allocation(GstQuery*) override { return false; }
+  bool is_elsewhere(GstBuffer*, int) const override { return false; }
+  bool adopt(GstBuffer*) override { return false; }
+  bool propose_allocation(GstQuery*, guint) override { return false; }
   bool decide_allocation(GstQuery*) override { return false; }
-  Status warp(const WarpPlan&, const Picture&, const Picture&) override {
+  bool propose_host_allocation(GstQuery*, guint) override { return false; }
+  void decide_host_allocation(GstQuery*) override {}
+  Expected<std::unique_ptr<Work>> begin(const WarpPlan&, const Picture&, const Picture&) override {
     return Error{"this plugin was built without CUDA"};
   }
+  void measure_time(bool) override {}
+  Numbers numbers() const override { return {}; }
 };
 
 }  // namespace

@@ -25,60 +25,25 @@
  * gst-launch-1.0 videotestsrc pattern=zone-plate kx2=20 ky2=20 ! video/x-raw,width=1280,height=720 ! \
  *     cudawarp interpolation=lanczos ! video/x-raw,width=320,height=180 ! videoconvert ! autovideosink
  * ]| A small picture, sharp and without moire; with antialias=false the source is merely sampled.
+ * |[
+ * gst-launch-1.0 filesrc location=in.mp4 ! decodebin ! cudawarp angle=15 async-depth=2 ! x264enc ! \
+ *     mp4mux ! filesink location=out.mp4
+ * ]| Frames in system memory: two are copied to the GPU and back while a third is warped.
  */
-#include "gstcudawarp.h"
-
-#include <map>
-#include <memory>
-#include <mutex>
-#include <optional>
-#include <string>
-
 #include "allocation.h"
 #include "caps.h"
-#include "cpu.h"
-#include "frame.h"
-#include "gpu.h"
-#include "plan_cache.h"
-#include "settings.h"
-#include "stream.h"
+#include "element.h"
 
 GST_DEBUG_CATEGORY_EXTERN(cudawarp_debug);
 #define GST_CAT_DEFAULT cudawarp_debug
 
 using namespace cudawarp;
 
-namespace {
-
-struct Private {
-  std::mutex lock;  // guards the next four
-  Settings settings;
-  std::optional<WarpParams>
-      held;                      // the values in force until the caps that newer ones ask for are negotiated
-  WarpParams negotiated;         // the values that the current caps were made for
-  std::optional<Stream> stream;  // written by the streaming thread only, which reads it without the lock
-
-  // By property: a bad value that no bus was there to hear of, until a good one comes; guarded by lock.
-  std::map<std::string, std::string> refused;
-  std::string complaint;          // the last error of negotiation, until one succeeds
-  GThread* syncing = nullptr;     // the thread in which controllers are setting properties
-  std::unique_ptr<Gpu> gpu;       // lives as long as the element
-  std::optional<TaskPool> cores;  // while started
-  PlanCache plans;
-};
-
-}  // namespace
-
-struct _GstCudaWarp {
-  GstBaseTransform parent;
-  Private* priv;
-};
-
 G_DEFINE_TYPE(GstCudaWarp, gst_cuda_warp, GST_TYPE_BASE_TRANSFORM)
 GST_ELEMENT_REGISTER_DEFINE(cudawarp, "cudawarp", GST_RANK_NONE, GST_TYPE_CUDA_WARP)
 
-static Private* priv_of(gpointer self) {
-  return GST_CUDA_WARP(self)->priv;
+GstBaseTransformClass* cudawarp::base_class() {
+  return GST_BASE_TRANSFORM_CLASS(gst_cuda_warp_parent_class);
 }
 
 static Settings settings_of(Private* priv) {
@@ -108,7 +73,7 @@ static void gst_cuda_warp_set_property(GObject* object, guint id, const GValue* 
   Private* priv = self->priv;
   GstBaseTransform* trans = GST_BASE_TRANSFORM(object);
   Status refused;
-  bool renegotiate = false;
+  bool renegotiate = false, other_latency = false;
   {
     std::lock_guard lock(priv->lock);
     const Settings old = priv->settings;
@@ -123,6 +88,7 @@ static void gst_cuda_warp_set_property(GObject* object, guint id, const GValue* 
       priv->settings = old;
     else
       priv->refused.erase(pspec->name);
+    other_latency = old.async_depth != priv->settings.async_depth;
     const WarpParams& after = priv->settings.warp;
     if (priv->stream && before != after) {
       if (by_hand && change_caps(*priv->stream, before, after)) {
@@ -140,12 +106,13 @@ static void gst_cuda_warp_set_property(GObject* object, guint id, const GValue* 
     if (renegotiate) gst_base_transform_reconfigure_src(trans);
   }
   if (refused) refuse(self, pspec->name, refused->words);
+  if (other_latency) update_latency(self);
 }
 
 static void gst_cuda_warp_get_property(GObject* object, guint id, GValue* value, GParamSpec*) {
   Private* priv = priv_of(object);
-  std::lock_guard lock(priv->lock);
-  get_property(priv->settings, id, value);
+  if (!get_property(settings_of(priv), id, value))
+    g_value_take_boxed(value, priv->stats.to_structure(priv->gpu->numbers()));
 }
 
 // ---- engine and context
@@ -162,6 +129,9 @@ static gboolean gst_cuda_warp_start(GstBaseTransform* trans) {
   }
   for (const auto& [property, words] : refused) refuse(self, property, words);
   priv->complaint.clear();
+  priv->device_id = settings.device_id;
+  priv->gap = false;
+  priv->drained_flow = GST_FLOW_OK;
 
   Status no_gpu;
   if (settings.engine != EngineChoice::cpu) no_gpu = priv->gpu->open(GST_ELEMENT(self), settings.device_id);
@@ -174,19 +144,22 @@ static gboolean gst_cuda_warp_start(GstBaseTransform* trans) {
     GST_INFO_OBJECT(self, "engine: cuda (%s)", priv->gpu->device_name().c_str());
   else
     GST_INFO_OBJECT(self, "engine: cpu (%s)", no_gpu ? no_gpu->words.c_str() : "as asked for");
-  priv->cores.emplace();
+  priv->stats.start(priv->gpu->is_open());
+  priv->cpu.emplace();
   return TRUE;
 }
 
 static gboolean gst_cuda_warp_stop(GstBaseTransform* trans) {
   Private* priv = priv_of(trans);
+  priv->frames.discard();
   {
     std::lock_guard lock(priv->lock);
     priv->stream.reset();
     priv->held.reset();
   }
+  priv->latency = 0;
   priv->plans.clear();
-  priv->cores.reset();
+  priv->cpu.reset();
   priv->gpu->close();
   return TRUE;
 }
@@ -201,7 +174,12 @@ static gboolean gst_cuda_warp_query(GstBaseTransform* trans, GstPadDirection dir
   if (GST_QUERY_TYPE(query) == GST_QUERY_CONTEXT &&
       priv_of(trans)->gpu->context_query(GST_ELEMENT(trans), query))
     return TRUE;
-  return GST_BASE_TRANSFORM_CLASS(gst_cuda_warp_parent_class)->query(trans, direction, query);
+  const bool serialized = gst_query_type_get_flags(GST_QUERY_TYPE(query)) & GST_QUERY_TYPE_SERIALIZED;
+  if (direction == GST_PAD_SINK && serialized) drain(GST_CUDA_WARP(trans));
+  if (!base_class()->query(trans, direction, query)) return FALSE;
+  if (direction == GST_PAD_SRC && GST_QUERY_TYPE(query) == GST_QUERY_LATENCY)
+    add_latency(GST_CUDA_WARP(trans), query);
+  return TRUE;
 }
 
 // ---- negotiation
@@ -223,7 +201,7 @@ static GstCaps* gst_cuda_warp_transform_caps(GstBaseTransform* trans, GstPadDire
 
 // Caps that are refused here end in somebody else's error, which does not say why.
 static gboolean gst_cuda_warp_accept_caps(GstBaseTransform* trans, GstPadDirection direction, GstCaps* caps) {
-  if (GST_BASE_TRANSFORM_CLASS(gst_cuda_warp_parent_class)->accept_caps(trans, direction, caps)) return TRUE;
+  if (base_class()->accept_caps(trans, direction, caps)) return TRUE;
   GstCaps* known = gst_pad_get_pad_template_caps(direction == GST_PAD_SINK ? trans->sinkpad : trans->srcpad);
   const Status why = unsupported(caps);
   GST_WARNING_OBJECT(trans, "%s: %" GST_PTR_FORMAT "; accepted are %" GST_PTR_FORMAT,
@@ -236,10 +214,9 @@ static gboolean gst_cuda_warp_accept_caps(GstBaseTransform* trans, GstPadDirecti
 // the caps stand for are noted, and that passthrough is switched.
 static GstCaps* gst_cuda_warp_fixate_caps(GstBaseTransform* trans, GstPadDirection direction, GstCaps* caps,
                                           GstCaps* othercaps) {
-  if (direction == GST_PAD_SRC)
-    return GST_BASE_TRANSFORM_CLASS(gst_cuda_warp_parent_class)
-        ->fixate_caps(trans, direction, caps, othercaps);
+  if (direction == GST_PAD_SRC) return base_class()->fixate_caps(trans, direction, caps, othercaps);
   Private* priv = priv_of(trans);
+  drain(GST_CUDA_WARP(trans));  // their caps come first
   WarpParams params;
   {
     std::lock_guard lock(priv->lock);
@@ -263,7 +240,8 @@ static void complain(GstCudaWarp* self, const std::string& words) {
   GST_ELEMENT_ERROR(self, STREAM, FORMAT, ("%s", words.c_str()), (nullptr));
 }
 
-static const WarpPlan* plan_for(GstCudaWarp* self, const WarpParams& params, const FrameDesc& src) {
+std::shared_ptr<const WarpPlan> cudawarp::plan_for(GstCudaWarp* self, const WarpParams& params,
+                                                   const FrameDesc& src) {
   FrameDesc dst = self->priv->stream->dst;
   dst.interlaced = src.interlaced;
   const auto plan = self->priv->plans.get(params, src, dst);
@@ -271,7 +249,7 @@ static const WarpPlan* plan_for(GstCudaWarp* self, const WarpParams& params, con
     complain(self, why->words);
     return nullptr;
   }
-  return std::get<const WarpPlan*>(plan);
+  return std::get<std::shared_ptr<const WarpPlan>>(plan);
 }
 
 static gboolean gst_cuda_warp_set_caps(GstBaseTransform* trans, GstCaps* in, GstCaps* out) {
@@ -294,6 +272,7 @@ static gboolean gst_cuda_warp_set_caps(GstBaseTransform* trans, GstCaps* in, Gst
     if (brings(priv->stream->in, interlaced) && !plan_for(self, params, src)) return FALSE;
   }
   priv->complaint.clear();
+  update_latency(self);
   return TRUE;
 }
 
@@ -307,17 +286,25 @@ static gboolean gst_cuda_warp_transform_size(GstBaseTransform*, GstPadDirection,
 
 // ---- allocation
 
+// Buffers of each side that frames in flight occupy.
+static guint buffers_in_flight(GstBaseTransform* trans) {
+  const guint depth = depth_of(GST_CUDA_WARP(trans));
+  return depth > 0 ? depth + 1 : 0;
+}
+
 static gboolean gst_cuda_warp_propose_allocation(GstBaseTransform* trans, GstQuery* decide_query,
                                                  GstQuery* query) {
-  if (!GST_BASE_TRANSFORM_CLASS(gst_cuda_warp_parent_class)->propose_allocation(trans, decide_query, query))
-    return FALSE;
+  if (!base_class()->propose_allocation(trans, decide_query, query)) return FALSE;
   if (!decide_query) return TRUE;  // passthrough: downstream has answered
   GstCaps* caps = nullptr;
   gst_query_parse_allocation(query, &caps, nullptr);
   if (!caps) return TRUE;
   Private* priv = priv_of(trans);
   offer_layout_metas(query);
-  return !is_cuda_caps(caps) || !priv->gpu->is_open() || priv->gpu->propose_allocation(query);
+  if (!priv->gpu->is_open()) return TRUE;
+  const guint buffers = buffers_in_flight(trans);
+  return is_cuda_caps(caps) ? priv->gpu->propose_allocation(query, buffers)
+                            : priv->gpu->propose_host_allocation(query, buffers);
 }
 
 static gboolean gst_cuda_warp_decide_allocation(GstBaseTransform* trans, GstQuery* query) {
@@ -331,62 +318,13 @@ static gboolean gst_cuda_warp_decide_allocation(GstBaseTransform* trans, GstQuer
                         (nullptr));
       return FALSE;
     }
-  } else if (!decide_system_allocation(query)) {
-    return FALSE;
+  } else {
+    if (priv->gpu->is_open()) priv->gpu->decide_host_allocation(query);
+    if (!decide_system_allocation(query, buffers_in_flight(trans))) return FALSE;
   }
-  return GST_BASE_TRANSFORM_CLASS(gst_cuda_warp_parent_class)->decide_allocation(trans, query);
-}
-
-// ---- frames
-
-static void gst_cuda_warp_before_transform(GstBaseTransform* trans, GstBuffer* buffer) {
-  Private* priv = priv_of(trans);
-  const GstSegment& segment = trans->segment;
-  const GstClockTime time =
-      segment.format == GST_FORMAT_TIME
-          ? gst_segment_to_stream_time(&segment, GST_FORMAT_TIME, GST_BUFFER_PTS(buffer))
-          : GST_CLOCK_TIME_NONE;
-  if (GST_CLOCK_TIME_IS_VALID(time)) {
-    const auto mark = [priv](GThread* thread) {
-      std::lock_guard lock(priv->lock);
-      priv->syncing = thread;
-    };
-    mark(g_thread_self());
-    gst_object_sync_values(GST_OBJECT(trans), time);
-    mark(nullptr);
-  }
-  if (priv->gpu->adopt(buffer, settings_of(priv).device_id)) {
-    GST_INFO_OBJECT(trans, "moved to the CUDA context of the input");
-    gst_base_transform_reconfigure_src(trans);
-  }
-}
-
-// The newest values, unless they wait for caps: then this buffer still belongs to the old ones.
-static WarpParams params_for_buffer(Private* priv) {
-  std::lock_guard lock(priv->lock);
-  return priv->held.value_or(priv->settings.warp);
-}
-
-static GstFlowReturn fail(GstCudaWarp* self, const Error& why) {
-  GST_ELEMENT_ERROR(self, RESOURCE, FAILED, ("%s", why.words.c_str()), (nullptr));
-  return GST_FLOW_ERROR;
-}
-
-static GstFlowReturn gst_cuda_warp_transform(GstBaseTransform* trans, GstBuffer* in, GstBuffer* out) {
-  GstCudaWarp* self = GST_CUDA_WARP(trans);
-  Private* priv = self->priv;
-  if (!priv->stream) return GST_FLOW_NOT_NEGOTIATED;
-  const GstVideoInfo &in_caps = priv->stream->in, &out_caps = priv->stream->out;
-  const auto brought = input_picture(priv->stream->src, in_caps, in);
-  if (const Error* why = error_of(brought)) return fail(self, *why);
-  const auto& src = std::get<Picture>(brought);
-  const Picture dst = output_picture(priv->stream->dst, out_caps, out, src.desc.interlaced);
-  const WarpPlan* plan = plan_for(self, params_for_buffer(priv), src.desc);
-  if (!plan) return GST_FLOW_NOT_NEGOTIATED;
-
-  const Status failed =
-      priv->gpu->is_open() ? priv->gpu->warp(*plan, src, dst) : warp_on_cores(*plan, src, dst, *priv->cores);
-  return failed ? fail(self, *failed) : GST_FLOW_OK;
+  if (!base_class()->decide_allocation(trans, query)) return FALSE;
+  priv->small_pool = has_end(query);
+  return TRUE;
 }
 
 // ---- class
@@ -432,6 +370,9 @@ static void gst_cuda_warp_class_init(GstCudaWarpClass* klass) {
   trans_class->transform_size = gst_cuda_warp_transform_size;
   trans_class->propose_allocation = gst_cuda_warp_propose_allocation;
   trans_class->decide_allocation = gst_cuda_warp_decide_allocation;
-  trans_class->before_transform = gst_cuda_warp_before_transform;
-  trans_class->transform = gst_cuda_warp_transform;
+  trans_class->sink_event = handle_sink_event;
+  trans_class->before_transform = before_transform;
+  trans_class->submit_input_buffer = submit_input_buffer;
+  trans_class->generate_output = generate_output;
+  trans_class->transform = transform;
 }

@@ -32,6 +32,9 @@ enum Property : guint {
   PROP_PRECISION,
   PROP_ENGINE,
   PROP_CUDA_DEVICE_ID,
+  PROP_ASYNC_DEPTH,
+  PROP_MEASURE_GPU_TIME,
+  PROP_STATS,
 };
 
 constexpr auto kAnyTime = static_cast<GParamFlags>(G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS |
@@ -39,6 +42,9 @@ constexpr auto kAnyTime = static_cast<GParamFlags>(G_PARAM_READWRITE | G_PARAM_S
 constexpr auto kAnyTimeByHand =  // no control source makes arrays
     static_cast<GParamFlags>(G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | G_PARAM_LAX_VALIDATION |
                              GST_PARAM_MUTABLE_PLAYING);
+constexpr guint kMostInFlight = 16;
+constexpr auto kAnyTimeUncontrolled =
+    static_cast<GParamFlags>(G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING);
 constexpr auto kBeforeStart =
     static_cast<GParamFlags>(G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY);
 
@@ -218,6 +224,8 @@ Status change(Settings& s, guint id, const GValue* value) {
   if (id == PROP_EDGE_ANTIALIAS) s.warp.edge_antialias = g_value_get_boolean(value);
   if (id == PROP_ANTIALIAS) s.warp.antialias = g_value_get_boolean(value);
   if (id == PROP_CUDA_DEVICE_ID) s.device_id = g_value_get_int(value);
+  if (id == PROP_ASYNC_DEPTH) s.async_depth = g_value_get_uint(value);
+  if (id == PROP_MEASURE_GPU_TIME) s.measure_gpu_time = g_value_get_boolean(value);
   return std::nullopt;
 }
 
@@ -262,6 +270,26 @@ void install_properties(GObjectClass* klass) {
       klass, PROP_CUDA_DEVICE_ID,
       g_param_spec_int("cuda-device-id", "CUDA device ID", "The GPU to use; -1 takes any", -1, G_MAXINT,
                        standard.device_id, kBeforeStart));
+  g_object_class_install_property(
+      klass, PROP_ASYNC_DEPTH,
+      g_param_spec_uint("async-depth", "Asynchronous depth",
+                        "Frames kept in flight where a side is in system memory; adds that many frames of "
+                        "latency, and reports it",
+                        0, kMostInFlight, standard.async_depth, kAnyTimeUncontrolled));
+  g_object_class_install_property(klass, PROP_MEASURE_GPU_TIME,
+                                  g_param_spec_boolean("measure-gpu-time", "Measure GPU time",
+                                                       "Time each frame's warp on the GPU, for stats",
+                                                       standard.measure_gpu_time, kAnyTimeUncontrolled));
+  g_object_class_install_property(
+      klass, PROP_STATS,
+      g_param_spec_boxed(
+          "stats", "Statistics",
+          "Since the element started, or of its last run: frames; engine, device; bytes-uploaded, "
+          "bytes-downloaded; staging-allocations (blocks of device memory), staging-hits, staging-misses "
+          "(frames); pinned-allocations (blocks of host memory); texture-hits, texture-misses (planes); "
+          "device-waits; gpu-time-last, gpu-time-mean (nanoseconds of the warp, without copies), "
+          "gpu-time-frames (frames measured)",
+          GST_TYPE_STRUCTURE, static_cast<GParamFlags>(G_PARAM_READABLE | G_PARAM_STATIC_STRINGS)));
 }
 
 Status set_property(Settings& settings, guint id, const GValue* value) {
@@ -274,7 +302,7 @@ Status set_property(Settings& settings, guint id, const GValue* value) {
   return std::nullopt;
 }
 
-void get_property(const Settings& settings, guint id, GValue* value) {
+bool get_property(const Settings& settings, guint id, GValue* value) {
   Settings s = settings;
   for (const Number& n : kNumbers)
     if (n.id == id) g_value_set_double(value, n.member(s));
@@ -285,6 +313,9 @@ void get_property(const Settings& settings, guint id, GValue* value) {
   if (id == PROP_EDGE_ANTIALIAS) g_value_set_boolean(value, s.warp.edge_antialias);
   if (id == PROP_ANTIALIAS) g_value_set_boolean(value, s.warp.antialias);
   if (id == PROP_CUDA_DEVICE_ID) g_value_set_int(value, s.device_id);
+  if (id == PROP_ASYNC_DEPTH) g_value_set_uint(value, s.async_depth);
+  if (id == PROP_MEASURE_GPU_TIME) g_value_set_boolean(value, s.measure_gpu_time);
+  return id != PROP_STATS;
 }
 
 }  // namespace cudawarp

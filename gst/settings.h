@@ -18,7 +18,9 @@ struct Settings {
   double scale_x = 1, scale_y = 1;
   WarpParams warp;  // its scale_x and scale_y are the products
   EngineChoice engine = EngineChoice::automatic;
-  int device_id = -1;  // any device
+  int device_id = -1;     // any device
+  guint async_depth = 0;  // frames
+  bool measure_gpu_time = false;
 };
 
 // Installs every property on the class.
@@ -27,6 +29,7 @@ void install_properties(GObjectClass* klass);
 // Sets one property. Fails, with words and without any change, where the value or the map that it gives is
 // singular or not finite.
 Status set_property(Settings& settings, guint id, const GValue* value);
-void get_property(const Settings& settings, guint id, GValue* value);
+// Gets one; false where it is none of them, but what the element does (`stats`).
+bool get_property(const Settings& settings, guint id, GValue* value);
 
 }  // namespace cudawarp
