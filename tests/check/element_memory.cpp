@@ -56,27 +56,6 @@ void assert_layout_does_not_matter(const std::string& in, const Layout& layout) 
   }
 }
 
-// Makes the harness's end answer allocation queries with this pool.
-void offer_pool(const Warp& warp, GstBufferPool* pool, guint size, bool video_meta) {
-  struct Offer {
-    GstBufferPool* pool;
-    guint size;
-    bool video_meta;
-  };
-  gst_pad_add_probe(
-      warp.harness()->sinkpad, GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM,
-      [](GstPad*, GstPadProbeInfo* info, gpointer data) {
-        const auto* offer = static_cast<const Offer*>(data);
-        GstQuery* query = GST_PAD_PROBE_INFO_QUERY(info);
-        if (GST_QUERY_TYPE(query) != GST_QUERY_ALLOCATION || !(info->type & GST_PAD_PROBE_TYPE_PUSH))
-          return GST_PAD_PROBE_OK;
-        gst_query_add_allocation_pool(query, offer->pool, offer->size, 0, 0);
-        if (offer->video_meta) gst_query_add_allocation_meta(query, GST_VIDEO_META_API_TYPE, nullptr);
-        return GST_PAD_PROBE_HANDLED;
-      },
-      new Offer{pool, size, video_meta}, [](gpointer data) { delete static_cast<Offer*>(data); });
-}
-
 struct Leaks {
   GstTracer* tracer = nullptr;  // "leaks", which main() asks for, where this GStreamer has it
 

@@ -313,6 +313,27 @@ Pixels Warp::operator()(const Pixels& in, int number) {
   return pixels_of(out.get(), output_caps().get());
 }
 
+void offer_pool(const Warp& warp, GstBufferPool* pool, guint size, bool video_meta, guint max) {
+  struct Offer {
+    GstBufferPool* pool;
+    guint size;
+    bool video_meta;
+    guint max;
+  };
+  gst_pad_add_probe(
+      warp.harness()->sinkpad, GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM,
+      [](GstPad*, GstPadProbeInfo* info, gpointer data) {
+        const auto* offer = static_cast<const Offer*>(data);
+        GstQuery* query = GST_PAD_PROBE_INFO_QUERY(info);
+        if (GST_QUERY_TYPE(query) != GST_QUERY_ALLOCATION || !(info->type & GST_PAD_PROBE_TYPE_PUSH))
+          return GST_PAD_PROBE_OK;
+        gst_query_add_allocation_pool(query, offer->pool, offer->size, 0, offer->max);
+        if (offer->video_meta) gst_query_add_allocation_meta(query, GST_VIDEO_META_API_TYPE, nullptr);
+        return GST_PAD_PROBE_HANDLED;
+      },
+      new Offer{pool, size, video_meta, max}, [](gpointer data) { delete static_cast<Offer*>(data); });
+}
+
 bool passes_through(Warp& warp, const Pixels& in) {
   const CapsPtr caps(gst_pad_get_current_caps(warp.harness()->srcpad));
   BufferPtr buffer = buffer_of(in, caps.get());

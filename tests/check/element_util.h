@@ -154,6 +154,9 @@ class Warp {
   std::string in_;
 };
 
+// Makes the harness's end answer allocation queries with this pool, of at most `max` buffers (0: any number).
+void offer_pool(const Warp& warp, GstBufferPool* pool, guint size, bool video_meta, guint max = 0);
+
 // Whether the same buffer comes out that went in.
 bool passes_through(Warp& warp, const Pixels& in);
 
