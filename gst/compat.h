@@ -41,6 +41,8 @@ class OwnStream {
   OwnStream() = default;
   OwnStream(const OwnStream&) = delete;
   ~OwnStream() { reset(); }
+  // Of a context that is no more, where nothing can be destroyed.
+  void forget() { stream_ = nullptr; }
 
 #if GST_CHECK_VERSION(1, 24, 0)
   bool create(GstCudaContext* context) {

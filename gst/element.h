@@ -67,6 +67,7 @@ void add_latency(GstCudaWarp* self, GstQuery* query);
 gboolean handle_sink_event(GstBaseTransform* trans, GstEvent* event);
 void before_transform(GstBaseTransform* trans, GstBuffer* buffer);
 GstFlowReturn submit_input_buffer(GstBaseTransform* trans, gboolean discont, GstBuffer* buffer);
+GstFlowReturn prepare_output_buffer(GstBaseTransform* trans, GstBuffer* in, GstBuffer** out);
 GstFlowReturn generate_output(GstBaseTransform* trans, GstBuffer** buffer);
 GstFlowReturn transform(GstBaseTransform* trans, GstBuffer* in, GstBuffer* out);
 

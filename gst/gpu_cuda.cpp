@@ -170,6 +170,8 @@ void CudaGpu::close() {
   past_ = numbers();
   {
     const Current current(context_);
+    if (!current)  // its objects have gone with the context; the runtime would look for them in another
+      for (const auto& lane : lanes_) (void)lane->engine.release(), lane->stream.forget();
     lanes_.clear();
   }
   gst_clear_object(&pinned_);

@@ -373,6 +373,7 @@ static void gst_cuda_warp_class_init(GstCudaWarpClass* klass) {
   trans_class->sink_event = handle_sink_event;
   trans_class->before_transform = before_transform;
   trans_class->submit_input_buffer = submit_input_buffer;
+  trans_class->prepare_output_buffer = prepare_output_buffer;
   trans_class->generate_output = generate_output;
   trans_class->transform = transform;
 }

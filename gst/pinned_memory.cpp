@@ -69,7 +69,7 @@ static GstMemory* gst_cuda_warp_pinned_allocator_alloc(GstAllocator* allocator, 
 static void gst_cuda_warp_pinned_allocator_free(GstAllocator* allocator, GstMemory* memory) {
   if (void* block = pinned_memory(memory)->block) {
     const cudawarp::Current current(pinned(allocator)->context);
-    if (CuMemFreeHost(block) != CUDA_SUCCESS)
+    if (!current || CuMemFreeHost(block) != CUDA_SUCCESS)
       GST_WARNING_OBJECT(allocator, "cannot free locked host memory: its device has failed");
   }
   g_free(memory);

@@ -111,7 +111,7 @@ Expected<Stream> make_stream(const GstCaps* in, const GstCaps* out) {
                  interlace_mode(s.out)};
   s.src = frame_desc(s.in);
   s.dst = frame_desc(s.out);
-  s.on_device = is_cuda_caps(in) && is_cuda_caps(out);
+  s.in_on_device = is_cuda_caps(in), s.out_on_device = is_cuda_caps(out);
   const bool other_matrix = s.src.kr != s.dst.kr || s.src.kb != s.dst.kb;
   if (s.src.full_range != s.dst.full_range || (GST_VIDEO_INFO_IS_YUV(&s.in) && other_matrix))
     return Error{"colours are not converted, from colorimetry " + colorimetry_name(s.in) + " to " +

@@ -14,7 +14,7 @@ namespace cudawarp {
 struct Stream {
   GstVideoInfo in, out;
   FrameDesc src, dst;
-  bool on_device;  // both sides are in CUDA memory
+  bool in_on_device, out_on_device;  // in CUDA memory
 };
 
 // Values of interlace-mode that the element takes: those in which a buffer holds all lines of a frame.

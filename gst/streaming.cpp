@@ -3,6 +3,7 @@
 // Frames on their way through the element. With async-depth, and a side in system memory, a frame's warp
 // begins when it comes and is waited for when it is the oldest of more than so many; whatever else comes in
 // the stream's order lets all frames before it go first.
+#include <string>
 #include <utility>
 
 #include "element.h"
@@ -108,7 +109,7 @@ GstFlowReturn begin_in_flight(GstCudaWarp* self, BufferPtr in) {
   GstFlowReturn flow = make_room(self);
   if (flow != GST_FLOW_OK) return flow;
   GstBuffer* made = nullptr;
-  flow = base_class()->prepare_output_buffer(GST_BASE_TRANSFORM(self), in.get(), &made);
+  flow = prepare_output_buffer(GST_BASE_TRANSFORM(self), in.get(), &made);
   BufferPtr out(made);
   if (flow != GST_FLOW_OK) return flow;
   if (std::exchange(priv->gap, false)) GST_BUFFER_FLAG_SET(made, GST_BUFFER_FLAG_DISCONT);
@@ -128,7 +129,7 @@ guint depth_of(GstCudaWarp* self) {
   if (gst_base_transform_is_passthrough(trans) || GST_PAD_MODE(trans->srcpad) == GST_PAD_MODE_PULL) return 0;
   std::lock_guard lock(self->priv->lock);
   const auto& stream = self->priv->stream;
-  return stream && !stream->on_device ? self->priv->settings.async_depth : 0;
+  return stream && !(stream->in_on_device && stream->out_on_device) ? self->priv->settings.async_depth : 0;
 }
 
 void drain(GstCudaWarp* self) {
@@ -198,6 +199,21 @@ void before_transform(GstBaseTransform* trans, GstBuffer* buffer) {
     GST_INFO_OBJECT(trans, "moved to the CUDA context of the input");
     gst_base_transform_reconfigure_src(trans);
   }
+}
+
+GstFlowReturn prepare_output_buffer(GstBaseTransform* trans, GstBuffer* in, GstBuffer** out) {
+  GstCudaWarp* self = GST_CUDA_WARP(trans);
+  const GstFlowReturn flow = base_class()->prepare_output_buffer(trans, in, out);
+  if (flow != GST_FLOW_ERROR || !self->priv->stream) return flow;
+  // The base class says so where the pool cannot start, and nothing where it has no memory for a frame.
+  GstBufferPool* pool = gst_base_transform_get_buffer_pool(trans);
+  const bool started = !pool || gst_buffer_pool_is_active(pool);
+  gst_clear_object(&pool);
+  if (!started) return flow;
+  const GstVideoInfo& caps = self->priv->stream->out;
+  return fail_in_turn(self, {std::string(self->priv->stream->out_on_device ? "cuMemAlloc" : "malloc") +
+                             ": no memory for an output frame of " + std::to_string(caps.width) + "x" +
+                             std::to_string(caps.height)});
 }
 
 GstFlowReturn submit_input_buffer(GstBaseTransform* trans, gboolean discont, GstBuffer* buffer) {

@@ -99,15 +99,6 @@ class Pipeline {
   int last_ = -2, seen_ = 0;
 };
 
-guint64 stat(GstElement* warp, const char* name) {
-  GstStructure* stats = nullptr;
-  g_object_get(warp, "stats", &stats, nullptr);
-  guint64 value = 0;
-  ck_assert_msg(gst_structure_get_uint64(stats, name, &value), "%s", name);
-  gst_structure_free(stats);
-  return value;
-}
-
 std::string word(GstElement* warp, const char* name) {
   GstStructure* stats = nullptr;
   g_object_get(warp, "stats", &stats, nullptr);

@@ -313,6 +313,15 @@ Pixels Warp::operator()(const Pixels& in, int number) {
   return pixels_of(out.get(), output_caps().get());
 }
 
+guint64 stat(GstElement* warp, const char* name) {
+  GstStructure* stats = nullptr;
+  g_object_get(warp, "stats", &stats, nullptr);
+  guint64 value = 0;
+  ck_assert_msg(gst_structure_get_uint64(stats, name, &value), "%s", name);
+  gst_structure_free(stats);
+  return value;
+}
+
 void offer_pool(const Warp& warp, GstBufferPool* pool, guint size, bool video_meta, guint max) {
   struct Offer {
     GstBufferPool* pool;

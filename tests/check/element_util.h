@@ -154,6 +154,9 @@ class Warp {
   std::string in_;
 };
 
+// A number of the property `stats`.
+guint64 stat(GstElement* warp, const char* name);
+
 // Makes the harness's end answer allocation queries with this pool, of at most `max` buffers (0: any number).
 void offer_pool(const Warp& warp, GstBufferPool* pool, guint size, bool video_meta, guint max = 0);
 
