@@ -106,7 +106,8 @@ MappedFrame::MappedFrame(const Picture& picture, int flags) : picture_(picture) 
   if (error_) return;
   mapped_ = gst_video_frame_map(&frame_, picture.caps, picture.buffer,
                                 static_cast<GstMapFlags>(flags | GST_VIDEO_FRAME_MAP_FLAG_NO_REF));
-  error_ = mapped_ ? check_planes() : Error{std::string("cannot map the ") + picture.which + " buffer"};
+  error_ = mapped_ ? check_planes()
+                   : Error{std::string("gst_video_frame_map: cannot map the ") + picture.which + " buffer"};
 }
 
 Status MappedFrame::check_planes() const {

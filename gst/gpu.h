@@ -45,7 +45,7 @@ class Gpu {
   // For open devices: offers a pool for the query's caps, of CUDA memory or of page-locked host memory, with
   // at least `buffers`; decides on one. A pool of host memory is decided on only where downstream has none.
   virtual bool propose_allocation(GstQuery* query, guint buffers) = 0;
-  virtual bool decide_allocation(GstQuery* query) = 0;
+  virtual Status decide_allocation(GstQuery* query) = 0;
   virtual bool propose_host_allocation(GstQuery* query, guint buffers) = 0;
   virtual void decide_host_allocation(GstQuery* query) = 0;
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <mutex>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -102,7 +103,7 @@ class CudaGpu final : public Gpu {
   bool is_elsewhere(GstBuffer* buffer, int device_id) const override;
   bool adopt(GstBuffer* buffer) override;
   bool propose_allocation(GstQuery* query, guint buffers) override;
-  bool decide_allocation(GstQuery* query) override;
+  Status decide_allocation(GstQuery* query) override;
   bool propose_host_allocation(GstQuery* query, guint buffers) override;
   void decide_host_allocation(GstQuery* query) override;
   Expected<std::unique_ptr<Work>> begin(const WarpPlan& plan, const Picture& in, const Picture& out) override;
@@ -249,10 +250,10 @@ void CudaGpu::decide_host_allocation(GstQuery* query) {
   if (!has_pool(query)) prefer_allocator(query, pinned_);
 }
 
-bool CudaGpu::decide_allocation(GstQuery* query) {
+Status CudaGpu::decide_allocation(GstQuery* query) {
   GstVideoInfo info;
   GstCaps* caps = allocation_caps(query, info);
-  if (!caps) return false;
+  if (!caps) return Error{"no video caps"};
   GstBufferPool* pool = nullptr;
   guint size = GST_VIDEO_INFO_SIZE(&info), min = 0, max = 0;
   if (gst_query_get_n_allocation_pools(query) > 0)
@@ -264,9 +265,11 @@ bool CudaGpu::decide_allocation(GstQuery* query) {
     size = GST_VIDEO_INFO_SIZE(&info);
     pool = configure(gst_cuda_buffer_pool_new(context_), caps, size, min, max);
   }
-  if (!pool) return false;
+  if (!pool)  // it tries its memory when it is configured
+    return Error{"cuMemAlloc: no memory for an output frame of " + std::to_string(info.width) + "x" +
+                 std::to_string(info.height)};
   put_pool(query, pool, size, min, max);
-  return true;
+  return std::nullopt;
 }
 
 // Between CUDA memories work goes on the output's stream, so that its consumers follow it; else on the
@@ -276,6 +279,8 @@ Expected<std::unique_ptr<Work>> CudaGpu::begin(const WarpPlan& plan, const Pictu
   const auto flags = [](bool device, int access) { return device ? access | GST_MAP_CUDA : access; };
   const auto memory_of = [](bool device) { return device ? Memory::device : Memory::host; };
   const bool in_on_device = device_memory(in.buffer), out_on_device = device_memory(out.buffer);
+  const Current current(context_);
+  if (!current) return kNoContext;
   auto work = std::make_unique<LaneWork>(context_, in, flags(in_on_device, GST_MAP_READ), out,
                                          flags(out_on_device, GST_MAP_WRITE));
   if (auto failed = work->error()) return *failed;
@@ -285,8 +290,6 @@ Expected<std::unique_ptr<Work>> CudaGpu::begin(const WarpPlan& plan, const Pictu
   const CUstream in_stream = in_memory ? memory_stream(in_memory) : nullptr;
   const CUstream out_stream = out_memory ? memory_stream(out_memory) : nullptr;
 
-  const Current current(context_);
-  if (!current) return kNoContext;
   const auto found = free_lane();
   if (const Error* why = error_of(found)) return *why;
   Lane& lane = *std::get<Lane*>(found);

@@ -15,7 +15,7 @@ class NoGpu final : public Gpu {
   bool is_elsewhere(GstBuffer*, int) const override { return false; }
   bool adopt(GstBuffer*) override { return false; }
   bool propose_allocation(GstQuery*, guint) override { return false; }
-  bool decide_allocation(GstQuery*) override { return false; }
+  Status decide_allocation(GstQuery*) override { return Error{"this plugin was built without CUDA"}; }
   bool propose_host_allocation(GstQuery*, guint) override { return false; }
   void decide_host_allocation(GstQuery*) override {}
   Expected<std::unique_ptr<Work>> begin(const WarpPlan&, const Picture&, const Picture&) override {

@@ -129,6 +129,7 @@ static gboolean gst_cuda_warp_start(GstBaseTransform* trans) {
   }
   for (const auto& [property, words] : refused) refuse(self, property, words);
   priv->complaint.clear();
+  priv->no_memory.clear();
   priv->device_id = settings.device_id;
   priv->gap = false;
   priv->drained_flow = GST_FLOW_OK;
@@ -313,11 +314,13 @@ static gboolean gst_cuda_warp_decide_allocation(GstBaseTransform* trans, GstQuer
   if (!caps) return FALSE;
   Private* priv = priv_of(trans);
   if (is_cuda_caps(caps)) {
-    if (!priv->gpu->is_open() || !priv->gpu->decide_allocation(query)) {
-      GST_ELEMENT_ERROR(trans, RESOURCE, NOT_FOUND, ("no CUDA device can be used to make CUDA memory"),
-                        (nullptr));
-      return FALSE;
-    }
+    Status failed = Error{"no CUDA device can be used to make CUDA memory"};
+    if (priv->gpu->is_open()) failed = priv->gpu->decide_allocation(query);
+    // The base class may ask again: that is no news.
+    if (failed && failed->words != priv->no_memory)
+      GST_ELEMENT_ERROR(trans, RESOURCE, NOT_FOUND, ("%s", failed->words.c_str()), (nullptr));
+    priv->no_memory = failed ? failed->words : "";
+    if (failed) return FALSE;
   } else {
     if (priv->gpu->is_open()) priv->gpu->decide_host_allocation(query);
     if (!decide_system_allocation(query, buffers_in_flight(trans))) return FALSE;

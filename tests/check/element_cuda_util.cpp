@@ -56,12 +56,17 @@ Pool::~Pool() {
   gst_object_unref(pool_);
 }
 
-BufferPtr Pool::operator()(const Pixels& pixels, int number) const {
+BufferPtr Pool::acquire(int number) const {
   GstBuffer* buffer = nullptr;
   ck_assert_int_eq(gst_buffer_pool_acquire_buffer(pool_, &buffer, nullptr), GST_FLOW_OK);
-  write_pixels(pixels, buffer, caps_.get());
   GST_BUFFER_PTS(buffer) = number * (GST_SECOND / 25);
   return BufferPtr(buffer);
+}
+
+BufferPtr Pool::operator()(const Pixels& pixels, int number) const {
+  BufferPtr buffer = acquire(number);
+  write_pixels(pixels, buffer.get(), caps_.get());
+  return buffer;
 }
 
 Pixels on_cpu(const std::string& properties, const std::string& in, const Pixels& src) {

@@ -32,6 +32,7 @@ class Pool {
   ~Pool();
 
   BufferPtr operator()(const Pixels& pixels, int number = 0) const;
+  BufferPtr acquire(int number) const;  // with what was in it
 
  private:
   GstBufferPool* pool_ = nullptr;
