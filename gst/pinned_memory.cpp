@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "compat.h"
+
 GST_DEBUG_CATEGORY_EXTERN(cudawarp_debug);
 #define GST_CAT_DEFAULT cudawarp_debug
 
@@ -114,7 +116,7 @@ static void gst_cuda_warp_pinned_allocator_class_init(GstCudaWarpPinnedAllocator
 
 namespace cudawarp {
 
-GstAllocator* pinned_allocator_new(GstCudaContext* context) {
+GstAllocator* pinned_allocator_new(_GstCudaContext* context) {
   auto* allocator =
       static_cast<GstAllocator*>(g_object_new(gst_cuda_warp_pinned_allocator_get_type(), nullptr));
   gst_object_ref_sink(allocator);

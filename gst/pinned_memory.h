@@ -3,7 +3,7 @@
 
 #include <gst/gst.h>
 
-#include "compat.h"
+struct _GstCudaContext;
 
 namespace cudawarp {
 
@@ -13,7 +13,7 @@ inline constexpr const char kPinnedMemoryType[] = "CudaWarpPinnedMemory";
 // the host goes on. Its memory is system memory to everybody else, good for any context of the device, and
 // may outlive the element: it keeps the allocator, and that the context. Where no more can be locked it is
 // ordinary memory.
-GstAllocator* pinned_allocator_new(GstCudaContext* context);
+GstAllocator* pinned_allocator_new(_GstCudaContext* context);
 
 // Pieces of memory locked so far.
 guint64 pinned_allocations(GstAllocator* allocator);
