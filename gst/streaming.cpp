@@ -80,8 +80,12 @@ GstFlowReturn push_oldest(GstCudaWarp* self) {
   BufferPtr buffer;
   const GstFlowReturn flow = finish_oldest(self, buffer);
   if (flow != GST_FLOW_OK) return flow;
-  if (trans->segment.format == GST_FORMAT_TIME && GST_BUFFER_PTS_IS_VALID(buffer.get()))
+  // As the base class does for what it pushes: where POSITION queries are answered from.
+  if (trans->segment.format == GST_FORMAT_TIME && GST_BUFFER_PTS_IS_VALID(buffer.get())) {
     trans->segment.position = GST_BUFFER_PTS(buffer.get());
+    if (GST_BUFFER_DURATION_IS_VALID(buffer.get()))
+      trans->segment.position += GST_BUFFER_DURATION(buffer.get());
+  }
   return gst_pad_push(trans->srcpad, buffer.release());
 }
 

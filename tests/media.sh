@@ -65,8 +65,8 @@ for clip in "${clips[@]}"; do
 
   # The properties, then the output's size: asked for after @, expected after =.
   for setting in "angle=15 =$size" "angle=30 framing=expand @960x540" "angle=10 framing=zoom @640x480" \
-    "angle=90 framing=expand =${height}x$width" "angle=200 scale=0.5 border-mode=mirror =$size" \
-    "shear-x=0.2 fit=crop interpolation=bicubic @320x320"; do
+    "angle=15 async-depth=3 =$size" "angle=90 framing=expand =${height}x$width" \
+    "angle=200 scale=0.5 border-mode=mirror =$size" "shear-x=0.2 fit=crop interpolation=bicubic @320x320"; do
     wanted=${setting##*[@=]}
     read -ra warp <<<"${setting% [@=]*}"
     [[ $setting != *@* ]] || warp+=(! "video/x-raw,width=${wanted%x*},height=${wanted#*x}")

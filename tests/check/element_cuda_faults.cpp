@@ -184,6 +184,7 @@ GST_START_TEST(context_destroyed) {
   {
     const OwnContext own;
     ck_assert(own.context != nullptr);
+    gst_object_ref(own.context);  // for ever: it would destroy its context again
     const auto warp = running(path, own);
     const BufferPtr frame = frame_on(path, own.context, kSmall, 0);
     if (path.depth > 0) ck_assert_int_eq(warp->push(BufferPtr(gst_buffer_ref(frame.get()))), GST_FLOW_OK);
