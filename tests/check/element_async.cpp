@@ -226,6 +226,18 @@ GST_START_TEST(flush_discards) {
 }
 GST_END_TEST;
 
+GST_START_TEST(stop_discards) {
+  Alive alive;
+  Warp warp("angle=17 async-depth=4");
+  warp.set_caps(kSmall);
+  for (int n = 0; n < 6; ++n)
+    ck_assert_int_eq(warp.push(alive(buffer_of(noise(kSmall), kSmall, n))), GST_FLOW_OK);
+  gst_element_set_state(warp.element(), GST_STATE_NULL);
+  ck_assert_int_eq(alive.count, 0);
+  ck_assert_uint_eq(gst_harness_buffers_received(warp.harness()), 2);
+}
+GST_END_TEST;
+
 GST_START_TEST(depth_changes_live) {
   Warp warp("angle=17"), usual("angle=17");
   warp.set_caps(kSmall), usual.set_caps(kSmall);
@@ -375,6 +387,7 @@ static Suite* suite() {
   tcase_add_test(tc, caps_change);
   tcase_add_test(tc, size_and_passthrough_change);
   tcase_add_test(tc, flush_discards);
+  tcase_add_test(tc, stop_discards);
   tcase_add_test(tc, depth_changes_live);
   tcase_add_test(tc, latency);
   tcase_add_test(tc, discont_stays_with_its_frame);
