@@ -44,6 +44,12 @@ bool propose_system_allocation(GstQuery* query, GstAllocator* allocator, guint b
   return set;
 }
 
+void ask_for_buffers(GstQuery* query, guint buffers) {
+  GstVideoInfo info;
+  if (allocation_caps(query, info))
+    gst_query_add_allocation_pool(query, nullptr, GST_VIDEO_INFO_SIZE(&info), buffers, 0);
+}
+
 bool has_pool(GstQuery* query) {
   GstBufferPool* pool = nullptr;
   if (gst_query_get_n_allocation_pools(query) > 0)

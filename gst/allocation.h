@@ -15,6 +15,9 @@ void put_pool(GstQuery* query, GstBufferPool* pool, guint size, guint min, guint
 // allocator itself, for upstreams that make their own. False where the query has no video caps.
 bool propose_system_allocation(GstQuery* query, GstAllocator* allocator, guint buffers);
 
+// Asks upstream for at least so many buffers, in whatever memory it has.
+void ask_for_buffers(GstQuery* query, guint buffers);
+
 // Whether downstream has put a pool of its own into the query.
 bool has_pool(GstQuery* query);
 

@@ -302,8 +302,11 @@ static gboolean gst_cuda_warp_propose_allocation(GstBaseTransform* trans, GstQue
   if (!caps) return TRUE;
   Private* priv = priv_of(trans);
   offer_layout_metas(query);
-  if (!priv->gpu->is_open()) return TRUE;
   const guint buffers = buffers_in_flight(trans);
+  if (!priv->gpu->is_open()) {
+    if (buffers > 0) ask_for_buffers(query, buffers);
+    return TRUE;
+  }
   return is_cuda_caps(caps) ? priv->gpu->propose_allocation(query, buffers)
                             : priv->gpu->propose_host_allocation(query, buffers);
 }

@@ -240,7 +240,10 @@ GstFlowReturn generate_output(GstBaseTransform* trans, GstBuffer** buffer) {
   const Range range("cudawarp buffer");
   GstCudaWarp* self = GST_CUDA_WARP(trans);
   Private* priv = self->priv;
-  if (priv->depth == 0) return base_class()->generate_output(trans, buffer);
+  if (priv->depth == 0) {
+    priv->gap = false;  // which the base class marks
+    return base_class()->generate_output(trans, buffer);
+  }
   GstFlowReturn flow = GST_FLOW_OK;
   if (trans->queued_buf) flow = begin_in_flight(self, BufferPtr(std::exchange(trans->queued_buf, nullptr)));
   while (flow == GST_FLOW_OK && priv->frames.size() > priv->depth) {

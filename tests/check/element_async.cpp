@@ -165,6 +165,11 @@ GST_START_TEST(queries_drain) {
   const QueryPtr allocation(gst_query_new_allocation(caps_of(kSmall).get(), TRUE));
   gst_pad_peer_query(warp.harness()->srcpad, allocation.get());
   ck_assert_uint_eq(waiting(warp), 4);
+  // Upstream hears how many of its buffers are held.
+  guint buffers = 0;
+  ck_assert_uint_eq(gst_query_get_n_allocation_pools(allocation.get()), 1);
+  gst_query_parse_nth_allocation_pool(allocation.get(), 0, nullptr, nullptr, &buffers, nullptr);
+  ck_assert_uint_eq(buffers, 4);
 }
 GST_END_TEST;
 
