@@ -131,6 +131,7 @@ static gboolean gst_cuda_warp_start(GstBaseTransform* trans) {
   priv->complaint.clear();
   priv->no_memory.clear();
   priv->device_id = settings.device_id;
+  priv->depth = 0;
   priv->gap = false;
   priv->drained_flow = GST_FLOW_OK;
 

@@ -226,9 +226,9 @@ GstFlowReturn submit_input_buffer(GstBaseTransform* trans, gboolean discont, Gst
   priv->base_marks_discont = discont;
   GstFlowReturn flow = base_class()->submit_input_buffer(trans, discont, buffer);
   if (flow == GST_BASE_TRANSFORM_FLOW_DROPPED) priv->gap = true;
-  priv->depth = depth_of(self);
-  if (priv->depth == 0) drain(self);
-  update_latency(self);
+  const guint depth = depth_of(self);
+  if (std::exchange(priv->depth, depth) != depth) update_latency(self);
+  if (depth == 0) drain(self);
   if (flow == GST_FLOW_OK && priv->drained_flow != GST_FLOW_OK) {
     flow = std::exchange(priv->drained_flow, GST_FLOW_OK);
     gst_clear_buffer(&trans->queued_buf);
