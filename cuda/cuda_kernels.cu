@@ -167,6 +167,7 @@ bool set_tile(KernelPass& k, int bytes) {
   const int64_t scale = std::max(reach(p.x_per_i, p.x_per_j), reach(p.y_per_i, p.y_per_j));
   const auto tile = kTiles[scale < 3 * kHalfPixel ? 0 : scale < 5 * kHalfPixel ? 1 : 2];
   k.warps_x = tile.warps_x, k.pixels = tile.pixels;
+  k.step_x = 8 * k.warps_x * p.x_per_i, k.step_y = 8 * k.warps_x * p.y_per_i;
   const int width = 8 * tile.warps_x * tile.pixels, height = 32 / tile.warps_x;
   const auto extent = [&](int64_t per_i, int64_t per_j, int64_t& low, int64_t& high) {
     low = lower(per_i, width) + lower(per_j, height), high = -lower(-per_i, width) - lower(-per_j, height);
@@ -207,6 +208,8 @@ bool set_tiles(KernelArgs& args) {
     const bool words = k.plan.store == Packing::samples16 || k.plan.store == Packing::words2;
     if (bytes == 0 || words || !k.plan.integers || k.plan.taps < 4 || k.plan.taps != args.pass[0].plan.taps)
       return false;
+    // A border with an alpha of its own is no texel where texels have none.
+    if (k.plan.outside == Outside::border_taps && k.plan.load_or) return false;
     if (!set_tile(k, bytes)) return false;
   }
   return true;
@@ -240,7 +243,7 @@ cudaError_t launch_warp(KernelArgs& args, Interpolation interpolation, bool gath
 
 int texel_bytes(const KernelPass& k, Interpolation interpolation) {
   const bool done = interpolation == Interpolation::nearest    ? is_copy(k.plan)
-                    : interpolation == Interpolation::bilinear ? k.plan.integers
+                    : interpolation == Interpolation::bilinear ? k.plan.integers && !k.plan.shrinks
                                                                : false;
   return done ? same_texels(k) : 0;
 }

@@ -55,6 +55,7 @@ struct KernelPass {
   // source that a block reads, and the bytes between rows in shared memory. Whether rows can be read 16 bytes
   // at once; a texel beyond a border of constant colour, by channel or as it is stored.
   int32_t warps_x, pixels;
+  int64_t step_x, step_y;  // from the source point of one of its pixels to the next
   int64_t low_x, high_x, low_y, high_y, tap_x, tap_y;
   int32_t box_w, box_h, box_pitch;
   bool wide;

@@ -67,7 +67,7 @@ __device__ int dot_high(uint32_t weights, uint32_t bytes, int sum) {
 template <int Bytes, int Taps>
 __device__ void weigh_row(const uint8_t* at, const uint32_t (&pairs)[Taps / 2], int (&line)[Bytes],
                           uint32_t& opaque) {
-  each<Bytes>([&](int c) { line[c] = 0; });
+  each<Bytes>([&](int c) { line[c] = kLineStart; });
   if constexpr (Bytes == 4) {
     const uint32_t* texel = reinterpret_cast<const uint32_t*>(at);
     each<Taps / 2>([&](int q) {
@@ -105,7 +105,8 @@ __device__ auto of_footprint(Interpolation interpolation, const Function& run) {
     if (interpolation == Interpolation::bilinear) return run.template operator()<Interpolation::bilinear>();
   if constexpr (Taps == 6 || Taps == 8)
     if (interpolation == Interpolation::bicubic) return run.template operator()<Interpolation::bicubic>();
-  return run.template operator() < Taps >= 8 ? Interpolation::lanczos : Interpolation::bilinear > ();
+  constexpr Interpolation kElse = Taps >= 8 ? Interpolation::lanczos : Interpolation::bilinear;
+  return run.template operator()<kElse>();
 }
 
 template <class F, int Taps>
@@ -129,6 +130,25 @@ __device__ __noinline__ uint32_t pixel_by_loads(const KernelPass& k, int channel
   return word;
 }
 
+// A pixel that alpha weighs, from the taps in shared memory. They begin with column `tile_x` and row `tile_y`
+// of the source.
+template <class F, int Taps>
+__device__ __noinline__ uint32_t pixel_by_alpha(const KernelPass& k, const uint8_t* tile, int tile_x,
+                                                int tile_y, int64_t x, int64_t y) {
+  const PassPlan& p = k.plan;
+  const Source source{{tile}, {k.box_pitch}};
+  x -= int64_t{tile_x} << 32, y -= int64_t{tile_y} << 32;
+  typename F::Value v{};
+  if (p.shrinks)
+    v = of_footprint<Taps>(k.interpolation,
+                           [&]<Interpolation I>() { return sample<F, I, true, true>(p, source, x, y); });
+  else if constexpr (Taps == 4)
+    v = sample<F, Interpolation::bicubic, false, true>(p, source, x, y);
+  else if constexpr (Taps == 6)
+    v = sample<F, Interpolation::lanczos, false, true>(p, source, x, y);
+  return static_cast<uint32_t>(packed(p, F::color(p, v)));
+}
+
 template <int Taps>
 __device__ Axis<Taps> axis(const KernelPass& k, int64_t at, int64_t span, float half) {
   if (k.plan.shrinks)
@@ -140,9 +160,9 @@ __device__ Axis<Taps> axis(const KernelPass& k, int64_t at, int64_t span, float 
 
 // Sums of a filter to bytes, side by side.
 template <int Bytes>
-__device__ uint32_t rounded_bytes(const int (&sum)[Bytes]) {
+__device__ uint32_t rounded_bytes(const int (&sum)[Bytes], int shift) {
   int code[4] = {};
-  each<Bytes>([&](int c) { code[c] = (sum[c] + kRoundSum) >> kSumShift; });
+  each<Bytes>([&](int c) { code[c] = kMiddle + ((sum[c] + (1 << (shift - 1)) + kLost) >> shift); });
   uint32_t high = 0, all;
   if constexpr (Bytes == 4)
     asm("cvt.pack.sat.u8.s32.b32 %0, %1, %2, %3;" : "=r"(high) : "r"(code[3]), "r"(code[2]), "r"(0));
@@ -172,6 +192,7 @@ __device__ void warp_tile(const KernelPass& k, int2 block, uint8_t* tile) {
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const int warp_x = k.warps_x == 1 ? 0 : warp % 2 * 8, warp_y = k.warps_x == 1 ? warp : warp / 2;
   const int i = left + warp_x + lane % 8, j = top + warp_y * 4 + lane / 8, step = 8 * k.warps_x;
+  const int shift = line_shift(k.interpolation);
   const float half_width = half_x(p.footprint), half_height = half_y(p.footprint);
 #pragma unroll 1
   for (int channel = 0; channel < (kBytes == 1 ? F::kChannels : 1); ++channel) {
@@ -186,7 +207,7 @@ __device__ void warp_tile(const KernelPass& k, int2 block, uint8_t* tile) {
     uint8_t* out = k.dst.row(channel, j) + i * kBytes;
     uint32_t bytes = 0;
 #pragma unroll 1
-    for (int n = 0; n < k.pixels; ++n, x += p.x_per_i * step, y += p.y_per_i * step, out += step * kBytes) {
+    for (int n = 0; n < k.pixels; ++n, x += k.step_x, y += k.step_y, out += step * kBytes) {
       const Axis<Taps> u = axis<Taps>(k, x, p.footprint.span_x, half_width),
                        v = axis<Taps>(k, y, p.footprint.span_y, half_height);
       uint32_t pairs[Taps / 2];
@@ -198,12 +219,15 @@ __device__ void warp_tile(const KernelPass& k, int2 block, uint8_t* tile) {
       each<Taps>([&](int r) {
         int line[kBytes];
         weigh_row<kBytes, Taps>(at + r * k.box_pitch, pairs, line, opaque);
-        each<kBytes>([&](int c) { sum[c] += v.weight[r] * (line[c] >> kLineShift); });
+        each<kBytes>([&](int c) { sum[c] += v.weight[r] * (line[c] >> shift); });
       });
-      uint32_t pixel = rounded_bytes<kBytes>(sum);
+      uint32_t pixel = rounded_bytes<kBytes>(sum, 28 - shift);
       if constexpr (kBytes > 1) pixel = permute(pixel, k.select) | k.set;
-      if ((F::kAlpha && (opaque & k.alpha) != k.alpha) || (mixed && !covered(p, x, y)))
+      if (mixed && !covered(p, x, y)) {
         pixel = pixel_by_loads<F, Taps>(k, channel, x, y);
+      } else if constexpr (F::kAlpha) {
+        if ((opaque & k.alpha) != k.alpha) pixel = pixel_by_alpha<F, Taps>(k, tile, tile_x, box_y, x, y);
+      }
 
       const int column = i + n * step;
       if constexpr (kBytes == 4) {
@@ -276,10 +300,8 @@ Kernel tile_kernel_of(const KernelArgs& args, int taps) {
       return choose_tile<4>(args);
     case 6:
       return choose_tile<6>(args);
-    case 8:
-      return choose_tile<8>(args);
     default:
-      return choose_tile<10>(args);
+      return choose_tile<kMostTaps>(args);
   }
 }
 

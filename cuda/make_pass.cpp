@@ -262,9 +262,9 @@ int permuted_bytes(Packing packing) {
 // Of the integer averages; 0 where there is none for this footprint.
 int taps_of_footprint(const Footprint& f, Interpolation interpolation) {
   const int64_t width = 2 * std::max(f.span_x, f.span_y);
-  const int few = footprint_taps(interpolation);
-  if (!f.upright || width > (few + 2) * kOneFixed) return 0;
-  return width <= few * kOneFixed ? few : few + 2;
+  const int few = footprint_taps(interpolation), many = std::min(few + 2, kMostTaps);
+  if (!f.upright || width > many * kOneFixed) return 0;
+  return width <= few * kOneFixed ? few : many;
 }
 
 void set_formats(PassPlan& p, const WarpPlan& plan, Interpolation interpolation) {

@@ -12,9 +12,13 @@
 
 #ifdef __CUDACC__
 #define CUDAWARP_BOTH __host__ __device__ inline
-#define CUDAWARP_ROLLED _Pragma("unroll 1")  // a loop that is not worth its code
 #else
 #define CUDAWARP_BOTH inline
+#endif
+
+#ifdef __CUDA_ARCH__
+#define CUDAWARP_ROLLED _Pragma("unroll 1")  // a loop that is not worth its code
+#else
 #define CUDAWARP_ROLLED
 #endif
 
@@ -24,8 +28,9 @@ CUDAWARP_BOTH constexpr int taps_of(Interpolation interpolation) {
   return interpolation == Interpolation::lanczos ? 6 : interpolation == Interpolation::bicubic ? 4 : 2;
 }
 
-// Taps along an axis of the integer averages over small footprints, which reach shrinking by 2; with two more
-// by 4.
+// Taps along an axis of the integer averages over small footprints, which reach shrinking by 2; with two
+// more, where kMostTaps allows, by 4.
+inline constexpr int kMostTaps = 8;
 CUDAWARP_BOTH constexpr int footprint_taps(Interpolation interpolation) {
   return interpolation == Interpolation::lanczos ? 8 : interpolation == Interpolation::bicubic ? 6 : 4;
 }
@@ -140,13 +145,13 @@ CUDAWARP_BOTH void to_integers(const float (&weights)[Taps], float scale, int (&
 
 // The weights of kernel_weights(), from a fraction of 32 bits.
 CUDAWARP_BOTH void integer_kernel(uint32_t t, int (&w)[4]) {
-  const uint32_t square = static_cast<uint32_t>((uint64_t{t} * t) >> 32),
-                 cube = static_cast<uint32_t>((uint64_t{square} * t) >> 32);
-  const int a = t >> 2, b = square >> 2, c = cube >> 2;  // of 30 bits
-  constexpr int kHalf = 1 << 16;
-  w[0] = (2 * b - c - a + kHalf) >> 17;
-  w[2] = (4 * b - 3 * c + a + kHalf) >> 17;
-  w[3] = (c - b + kHalf) >> 17;
+  const auto product = [](uint32_t a, uint32_t b) { return static_cast<uint32_t>((uint64_t{a} * b) >> 32); };
+  const uint32_t square = product(t, t), cube = product(square, t);
+  const int a = t >> 4, b = square >> 4, c = cube >> 4;  // 28 fraction bits
+  constexpr int kShift = 15, kHalf = 1 << (kShift - 1);  // to half of it with 14
+  w[0] = (2 * b - c - a + kHalf) >> kShift;
+  w[2] = (4 * b - 3 * c + a + kHalf) >> kShift;
+  w[3] = (c - b + kHalf) >> kShift;
   w[1] = kKernelOne - w[0] - w[2] - w[3];
 }
 CUDAWARP_BOTH void integer_kernel(uint32_t t, int (&w)[6]) {

@@ -126,8 +126,7 @@ const GEnumValue kInterpolations[] = {
     {0, nullptr, nullptr}};
 
 const GEnumValue kPrecisions[] = {
-    {static_cast<int>(Precision::fast),
-     "CUDA may interpolate with the texture unit: within 1 code value of exact", "fast"},
+    {static_cast<int>(Precision::fast), "CUDA may be 1 code value off; in this version it is not", "fast"},
     {static_cast<int>(Precision::exact), "CUDA and CPU give the same bytes", "exact"},
     {0, nullptr, nullptr}};
 

@@ -29,9 +29,16 @@ struct Path {
 };
 const Path kPaths[] = {{false, 0}, {false, 2}, {true, 0}};
 
+// Each test is a process of its own, which loads the driver itself.
+GstCudaContext* new_context() {
+  if (!gst_cuda_load_library() || CuInit(0) != CUDA_SUCCESS) return nullptr;
+  gst_cuda_memory_init_once();
+  return gst_cuda_context_new(0);
+}
+
 // An application's context of this test alone.
 struct OwnContext {
-  GstCudaContext* context = gst_cuda_context_new(0);
+  GstCudaContext* context = new_context();
   GstContext* shared = context ? gst_context_new_cuda_context(context) : nullptr;
   OwnContext() = default;
   OwnContext(const OwnContext&) = delete;

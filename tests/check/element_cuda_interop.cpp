@@ -148,10 +148,10 @@ GST_START_TEST(jpeg_encoder) {
   const std::string in = raw("I420", 320, 240);
   for (const bool gpu : {false, true}) {
     const std::string caps = gpu ? on_gpu(in) : in;
-    GstHarness* harness = gst_harness_new_parse(
-        ("cudawarp angle=180 " + engine_properties() +
-         " ! video/x-raw(memory:CUDAMemory) ! nvjpegenc ! jpegdec ! video/x-raw,format=I420")
-            .c_str());
+    GstHarness* harness = gst_harness_new_parse(("cudawarp angle=180 " + engine_properties() +
+                                                 " ! video/x-raw(memory:CUDAMemory) ! nvjpegenc ! jpegdec ! "
+                                                 "capsfilter caps=video/x-raw,format=I420")
+                                                    .c_str());
     gst_harness_set_src_caps_str(harness, caps.c_str());
     const Pixels src = solid(in, {{150}, {90}, {200}});
     BufferPtr buffer = gpu ? Pool(device().context, caps)(src) : buffer_of(src, caps);
