@@ -158,28 +158,40 @@ int64_t lower(int64_t step, int count) {
   return std::min<int64_t>(0, step * (count - 1));
 }
 
-// Chooses the tile, and the box of the source that its taps lie in. False where that is too large.
+// Chooses a tile and the box of the source that its taps lie in: the largest that there is room for. False
+// where none is.
 bool set_tile(KernelPass& k, int bytes) {
   const PassPlan& p = k.plan;
-  constexpr struct { int warps_x, pixels; } kTiles[] = {{1, 8}, {2, 2}, {2, 1}};
-  // As much larger as the source is than the output, a tile has to be smaller.
-  const auto reach = [](int64_t a, int64_t b) { return std::max(std::abs(a), std::abs(b)); };
-  const int64_t scale = std::max(reach(p.x_per_i, p.x_per_j), reach(p.y_per_i, p.y_per_j));
-  const auto tile = kTiles[scale < 3 * kHalfPixel ? 0 : scale < 5 * kHalfPixel ? 1 : 2];
-  k.warps_x = tile.warps_x, k.pixels = tile.pixels;
-  k.step_x = 8 * k.warps_x * p.x_per_i, k.step_y = 8 * k.warps_x * p.y_per_i;
-  const int width = 8 * tile.warps_x * tile.pixels, height = 32 / tile.warps_x;
-  const auto extent = [&](int64_t per_i, int64_t per_j, int64_t& low, int64_t& high) {
-    low = lower(per_i, width) + lower(per_j, height), high = -lower(-per_i, width) - lower(-per_j, height);
-    return static_cast<int32_t>(std::min<int64_t>((high - low) >> 32, 1 << 20)) + 1 + p.taps;
-  };
-  k.box_w = extent(p.x_per_i, p.x_per_j, k.low_x, k.high_x);
-  k.box_h = extent(p.y_per_i, p.y_per_j, k.low_y, k.high_y);
   k.tap_x = k.tap_y = -kHalfPixel - (p.taps / 2 - 1) * (2 * kHalfPixel);
   if (p.shrinks) k.tap_x = kHalfPixel - 1 - p.footprint.span_x, k.tap_y = kHalfPixel - 1 - p.footprint.span_y;
-  // 16 bytes more on the left where rows begin at multiples of it, and a word that is read beyond the taps.
-  k.box_pitch = (k.box_w * bytes + 15 + 4 + 15) / 16 * 16;
-  return k.box_w < kTileBytes && k.box_h < kTileBytes && k.box_pitch * k.box_h <= kTileBytes;
+  k.swapped = p.x_per_i == 0 && p.y_per_j == 0;
+  const bool apart = k.swapped || (p.x_per_j == 0 && p.y_per_i == 0);
+  if (p.shrinks && !apart) return false;  // footprints have no other weights than a table's
+  constexpr struct { int warps_x, pixels; } kTiles[] = {{1, 8}, {2, 2}, {2, 1}};
+  for (const auto& tile : kTiles) {
+    k.warps_x = tile.warps_x, k.pixels = tile.pixels;
+    const int width = 8 * tile.warps_x * tile.pixels, height = 32 / tile.warps_x;
+    const auto extent = [&](int64_t per_i, int64_t per_j, int64_t& low, int64_t& high) {
+      low = lower(per_i, width) + lower(per_j, height), high = -lower(-per_i, width) - lower(-per_j, height);
+      return static_cast<int32_t>(std::min<int64_t>((high - low) >> 32, kTileBytes)) + 1 + p.taps;
+    };
+    k.box_w = extent(p.x_per_i, p.x_per_j, k.low_x, k.high_x);
+    k.box_h = extent(p.y_per_i, p.y_per_j, k.low_y, k.high_y);
+    // 16 bytes more on the left where rows begin at multiples of it, and a word that is read beyond the taps.
+    k.box_pitch = (k.box_w * bytes + 15 + 4 + 15) / 16 * 16;
+    if (int64_t{k.box_pitch} * k.box_h > kTileBytes) continue;
+    k.step_x = 8 * k.warps_x * p.x_per_i, k.step_y = 8 * k.warps_x * p.y_per_i;
+    k.table_at = apart ? k.box_pitch * k.box_h : 0;
+    return true;
+  }
+  return false;
+}
+
+// Of shared memory.
+int tile_bytes(const KernelPass& k) {
+  const int entries = 8 * k.warps_x * k.pixels + 32 / k.warps_x,
+            entry = 4 + 2 * k.plan.taps + 4 * k.plan.taps;
+  return k.box_pitch * k.box_h + 16 + (k.table_at ? entries * entry : 0);
 }
 
 void lay_out_tile(KernelPass& k, Interpolation interpolation, int& blocks) {
@@ -228,7 +240,7 @@ cudaError_t launch_warp(KernelArgs& args, Interpolation interpolation, bool gath
     int bytes = 0;
     for (int n = 0; n < args.passes; ++n) {
       lay_out_tile(args.pass[n], interpolation, blocks);
-      bytes = std::max(bytes, args.pass[n].box_pitch * args.pass[n].box_h);
+      bytes = std::max(bytes, tile_bytes(args.pass[n]));
     }
     tile_kernel_of(args, args.pass[0].plan.taps)<<<blocks, kTileThreads, bytes, stream>>>(args);
     return cudaGetLastError();

@@ -28,7 +28,7 @@ constexpr int kGatherX = 64, kGatherY = 8, kGatherThreads = 128;
 
 // With tiles a thread has pixels of a row of its warp's 8x4, as many as the tile needs, side by side; a block
 // is 8 warps below each other, or 2x4.
-constexpr int kTileThreads = 256, kTileBytes = 48 * 1024;  // at most, of the source in shared memory
+constexpr int kTileThreads = 256, kTileBytes = 40 * 1024;  // at most, of the source in shared memory
 
 struct KernelPass {
   PassPlan plan;
@@ -58,6 +58,10 @@ struct KernelPass {
   int64_t step_x, step_y;  // from the source point of one of its pixels to the next
   int64_t low_x, high_x, low_y, high_y, tap_x, tap_y;
   int32_t box_w, box_h, box_pitch;
+  // Where in shared memory the table of weights begins, in maps that keep columns and rows apart, `swapped`
+  // or not; else 0.
+  int32_t table_at;
+  bool swapped;
   bool wide;
   uint32_t border_texel[kMaxChannels];
   Interpolation interpolation;

@@ -4,8 +4,6 @@
 // that the order of additions and the width of instructions do not matter. Host and device.
 #pragma once
 
-#include <algorithm>
-
 #include "fetch.h"
 
 namespace cudawarp {
@@ -180,7 +178,7 @@ template <class F, Interpolation I, bool Antialias, bool Inside>
 CUDAWARP_BOTH bool warp_integers(const PassPlan& p, const Source& s, int64_t x, int64_t y, float cover,
                                  typename F::Word& word) {
   if constexpr (Antialias && F::kBytes) {
-    constexpr int kFew = footprint_taps(I), kMany = std::min(kFew + 2, kMostTaps);
+    constexpr int kFew = footprint_taps(I), kMany = kFew + 2 < kMostTaps ? kFew + 2 : kMostTaps;
     if (p.shrinks && p.taps == kFew) return filter_footprint<F, I, kFew, Inside>(p, s, x, y, cover, word);
     if (p.shrinks) return filter_footprint<F, I, kMany, Inside>(p, s, x, y, cover, word);
   }

@@ -149,13 +149,42 @@ __device__ __noinline__ uint32_t pixel_by_alpha(const KernelPass& k, const uint8
   return static_cast<uint32_t>(packed(p, F::color(p, v)));
 }
 
+// What a column or a row of the tile weighs, in maps that keep columns and rows apart.
 template <int Taps>
-__device__ Axis<Taps> axis(const KernelPass& k, int64_t at, int64_t span, float half) {
-  if (k.plan.shrinks)
-    return of_footprint<Taps>(k.interpolation,
+struct Entry {
+  int first;
+  uint32_t pairs[Taps / 2];  // of the weights, in 16 bits each
+  int weight[Taps];
+};
+
+template <int Taps>
+__device__ void set_pairs(const int (&weight)[Taps], uint32_t (&pairs)[Taps / 2]) {
+  each<Taps / 2>([&](int q) { pairs[q] = __byte_perm(weight[2 * q], weight[2 * q + 1], 0x5410); });
+}
+
+// Columns first, then rows.
+template <int Taps>
+__device__ void fill_table(Entry<Taps>* table, const KernelPass& k, int left, int top) {
+  const PassPlan& p = k.plan;
+  const int columns = 8 * k.warps_x * k.pixels, n = threadIdx.x;
+  if (n >= columns + 32 / k.warps_x) return;
+  const bool row = n >= columns, along_x = row == k.swapped;
+  const int i = row ? left : left + n, j = row ? top + n - columns : top;
+  const int64_t at = along_x ? source_x(p, i, j) : source_y(p, i, j);
+  Axis<Taps> axis{};
+  if (p.shrinks) {
+    const Footprint& f = p.footprint;
+    const int64_t span = along_x ? f.span_x : f.span_y;
+    const float half = along_x ? half_x(f) : half_y(f);
+    axis = of_footprint<Taps>(k.interpolation,
                               [&]<Interpolation I>() { return footprint_axis<I, Taps>(at, span, half); });
-  if constexpr (Taps <= 6) return kernel_axis<Taps>(at);
-  return {};
+  } else if constexpr (Taps <= 6) {
+    axis = kernel_axis<Taps>(at);
+  }
+  Entry<Taps>& entry = table[n];
+  entry.first = axis.first;
+  set_pairs(axis.weight, entry.pairs);
+  each<Taps>([&](int t) { entry.weight[t] = axis.weight[t]; });
 }
 
 // Sums of a filter to bytes, side by side.
@@ -193,7 +222,8 @@ __device__ void warp_tile(const KernelPass& k, int2 block, uint8_t* tile) {
   const int warp_x = k.warps_x == 1 ? 0 : warp % 2 * 8, warp_y = k.warps_x == 1 ? warp : warp / 2;
   const int i = left + warp_x + lane % 8, j = top + warp_y * 4 + lane / 8, step = 8 * k.warps_x;
   const int shift = line_shift(k.interpolation);
-  const float half_width = half_x(p.footprint), half_height = half_y(p.footprint);
+  auto* const table = reinterpret_cast<Entry<Taps>*>(tile + k.table_at);
+  if (k.table_at) fill_table(table, k, left, top);
 #pragma unroll 1
   for (int channel = 0; channel < (kBytes == 1 ? F::kChannels : 1); ++channel) {
     if (channel > 0) __syncthreads();
@@ -208,18 +238,29 @@ __device__ void warp_tile(const KernelPass& k, int2 block, uint8_t* tile) {
     uint32_t bytes = 0;
 #pragma unroll 1
     for (int n = 0; n < k.pixels; ++n, x += k.step_x, y += k.step_y, out += step * kBytes) {
-      const Axis<Taps> u = axis<Taps>(k, x, p.footprint.span_x, half_width),
-                       v = axis<Taps>(k, y, p.footprint.span_y, half_height);
+      int first_x = 0, first_y = 0, weight[Taps];
       uint32_t pairs[Taps / 2];
-      each<Taps / 2>([&](int q) { pairs[q] = __byte_perm(u.weight[2 * q], u.weight[2 * q + 1], 0x5410); });
-      const uint8_t* at = tile + (v.first - box_y) * k.box_pitch + (u.first - tile_x) * kBytes;
+      if (k.table_at) {
+        const Entry<Taps>&column = table[warp_x + lane % 8 + n * step],
+              &row = table[8 * k.warps_x * k.pixels + warp_y * 4 + lane / 8];
+        const Entry<Taps>&u = k.swapped ? row : column, &v = k.swapped ? column : row;
+        first_x = u.first, first_y = v.first;
+        each<Taps / 2>([&](int q) { pairs[q] = u.pairs[q]; });
+        each<Taps>([&](int t) { weight[t] = v.weight[t]; });
+      } else if constexpr (Taps <= 6) {
+        const Axis<Taps> u = kernel_axis<Taps>(x), v = kernel_axis<Taps>(y);
+        first_x = u.first, first_y = v.first;
+        set_pairs(u.weight, pairs);
+        each<Taps>([&](int t) { weight[t] = v.weight[t]; });
+      }
+      const uint8_t* at = tile + (first_y - box_y) * k.box_pitch + (first_x - tile_x) * kBytes;
       int sum[kBytes];
       each<kBytes>([&](int c) { sum[c] = 0; });
       uint32_t opaque = ~0u;
       each<Taps>([&](int r) {
         int line[kBytes];
         weigh_row<kBytes, Taps>(at + r * k.box_pitch, pairs, line, opaque);
-        each<kBytes>([&](int c) { sum[c] += v.weight[r] * (line[c] >> shift); });
+        each<kBytes>([&](int c) { sum[c] += weight[r] * (line[c] >> shift); });
       });
       uint32_t pixel = rounded_bytes<kBytes>(sum, 28 - shift);
       if constexpr (kBytes > 1) pixel = permute(pixel, k.select) | k.set;

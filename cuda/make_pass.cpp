@@ -198,6 +198,10 @@ void set_inside(PassPlan& p, Interpolation interpolation) {
   if (p.shrinks) {
     reach_x = reach(static_cast<double>(p.footprint.span_x) / kOne + 0.5);
     reach_y = reach(static_cast<double>(p.footprint.span_y) / kOne + 0.5);
+    if (p.integers) {  // always so many taps, the last of which may weigh nothing
+      reach_x = std::max(reach_x, reach(p.taps - static_cast<double>(p.footprint.span_x) / kOne + 0.5));
+      reach_y = std::max(reach_y, reach(p.taps - static_cast<double>(p.footprint.span_y) / kOne + 0.5));
+    }
   }
   p.inside_left = reach_x, p.inside_right = p.src_w - 1 - reach_x;
   p.inside_top = reach_y, p.inside_bottom = p.src_h - 1 - reach_y;
@@ -349,8 +353,8 @@ PassPlan make_pass(const WarpParams& params, const WarpPlan& plan, int group, in
   set_coordinates(p, rows);
   set_edges(p, sited, rows, plan, from);
   if (params.antialias && !is_copy(p)) set_footprint(p, rows, params.interpolation);
-  set_inside(p, params.interpolation);
   set_formats(p, plan, params.interpolation);
+  set_inside(p, params.interpolation);
   set_border(p, params, plan.dst);
   return p;
 }

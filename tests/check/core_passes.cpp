@@ -4,6 +4,7 @@
 // ones.
 #include <cmath>
 
+#include "cuda/fetch.h"
 #include "frames.h"
 
 #include <gst/check/gstcheck.h>  // last: its macro `fail` breaks standard headers
@@ -187,6 +188,32 @@ GST_START_TEST(fields_of_low_frames) {
 }
 GST_END_TEST;
 
+// A pass in integers reads as many taps everywhere, also where the last ones weigh nothing: none of them may
+// lie outside the picture where a pixel counts as inside.
+GST_START_TEST(taps_of_inside_pixels) {
+  int seen = 0;
+  for (const Interpolation interpolation :
+       {Interpolation::bilinear, Interpolation::bicubic, Interpolation::lanczos})
+    for (double scale = 0.2; scale < 1; scale += 0.013) {
+      const PassPlan p = plan_or_fail({.scale_x = scale, .scale_y = scale, .interpolation = interpolation},
+                                      kGray, frame(Format::GRAY8, 64, 48))
+                             .pass[0];
+      if (!p.integers) continue;
+      ++seen;
+      for (const int64_t fraction : {int64_t{0}, kPixel / 2 - 1, kPixel / 2, kPixel / 2 + 1, kPixel - 1}) {
+        const int left = first_within(p.inside_left * kPixel + fraction, p.footprint.span_x),
+                  right = first_within(p.inside_right * kPixel + fraction, p.footprint.span_x) + p.taps - 1,
+                  top = first_within(p.inside_top * kPixel + fraction, p.footprint.span_y),
+                  bottom = first_within(p.inside_bottom * kPixel + fraction, p.footprint.span_y) + p.taps - 1;
+        ck_assert_msg(left >= 0 && right < p.src_w && top >= 0 && bottom < p.src_h,
+                      "scale %g: taps reach columns %d to %d and rows %d to %d", scale, left, right, top,
+                      bottom);
+      }
+    }
+  ck_assert_int_gt(seen, 50);
+}
+GST_END_TEST;
+
 // A frame whose corner lies inside a chroma block of a larger one.
 GST_START_TEST(cut_out_frames) {
   const FrameDesc whole = frame(Format::NV12, 16, 8);
@@ -222,6 +249,7 @@ static Suite* core_passes_suite() {
   TCase* tc = tcase_create("passes");
   suite_add_tcase(s, tc);
   tcase_add_test(tc, footprint_of_upright_maps);
+  tcase_add_test(tc, taps_of_inside_pixels);
   tcase_add_test(tc, footprint_of_turned_maps);
   tcase_add_test(tc, wide_footprints_skip_pixels);
   tcase_add_test(tc, what_shrinks);
