@@ -56,6 +56,8 @@ Status StagingBuffer::reserve(size_t size, cudaMemPool_t pool, cudaStream_t stre
     CUDAWARP_TRY(cudaFreeAsync(old, stream));
   }
   CUDAWARP_TRY(cudaMallocFromPoolAsync(&data_, size + kBaseAlignment, pool, stream));
+  // Bytes that no sample owns (in packed 4:2:2 of odd width) go to the host with the rest.
+  CUDAWARP_TRY(cudaMemsetAsync(data_, 0, size + kBaseAlignment, stream));
   size_ = size;
   ++grown;
   return std::nullopt;
