@@ -84,7 +84,7 @@ Kernel kernel_of(const KernelArgs& args, bool antialias);
 // The same by gathers: bilinear in integers, or copies.
 Kernel gather_kernel_of(const KernelArgs& args);
 
-// The same by tiles: filters in integers (sampler.h), with as many taps.
+// The same by tiles: filters in integers (integers.h), with as many taps.
 Kernel tile_kernel_of(const KernelArgs& args, int taps);
 
 // Queues one launch that does all passes. Sources must be aligned to the words that their packing reads

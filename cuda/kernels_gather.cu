@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // The warp by texture gathers: one fetch gives the four taps of a bilinear pixel as they are stored, clamped
-// to the picture, and the weights are those of blend_words() (sampler.h). Where gathers are not right, near
+// to the picture, and the weights are those of blend() (integers.h). Where gathers are not right, at some
 // borders or where alpha weighs, a thread does its pixels by loads.
 #include "warp_kernel.cuh"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // The warp by tiles of the source: a block copies what its taps can reach into shared memory, borders
-// resolved, and every thread reads its many taps there. The filters of bytes in integers (sampler.h). Pixels
+// resolved, and every thread reads its many taps there. The filters of bytes in integers (integers.h). Pixels
 // that the picture covers in part, or that alpha weighs, are done by loads.
 #include "warp_kernel.cuh"
 
