@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-#include <gst/gst.h>
-
-struct _GstCudaContext;
+#include "compat.h"
 
 namespace cudawarp {
 
@@ -13,7 +11,7 @@ inline constexpr const char kPinnedMemoryType[] = "CudaWarpPinnedMemory";
 // the host goes on. Its memory is system memory to everybody else, good for any context of the device, and
 // may outlive the element: it keeps the allocator, and that the context. Where no more can be locked it is
 // ordinary memory.
-GstAllocator* pinned_allocator_new(_GstCudaContext* context);
+GstAllocator* pinned_allocator_new(GstCudaContext* context);
 
 // Pieces of memory locked so far.
 guint64 pinned_allocations(GstAllocator* allocator);
