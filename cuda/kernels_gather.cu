@@ -88,18 +88,6 @@ __device__ uint32_t blend(const KernelPass& k, const uint4& t, int64_t x, int64_
   }
 }
 
-// Words of the output as blend() gives them.
-template <class F>
-__device__ uint32_t stored(const PassPlan& p, int channel, const typename F::Word& w) {
-  if constexpr (F::kPacking == Packing::samples8 || F::kPacking == Packing::samples16) {
-    uint32_t word = 0;
-    each<F::kChannels>([&](int c) { word = c == channel ? w.c[c] : word; });
-    return word;
-  } else {
-    return static_cast<uint32_t>(packed(p, w));
-  }
-}
-
 // Whatever the place and the taps.
 template <class F>
 __device__ __noinline__ uint32_t pixel_by_loads(const KernelPass& k, int channel, int64_t x, int64_t y) {

@@ -123,11 +123,7 @@ __device__ typename F::Word by_loads(const KernelPass& k, int64_t x, int64_t y) 
 // The pixel as it is stored, or one of its samples.
 template <class F, int Taps>
 __device__ __noinline__ uint32_t pixel_by_loads(const KernelPass& k, int channel, int64_t x, int64_t y) {
-  const typename F::Word words = by_loads<F, Taps>(k, x, y);
-  if constexpr (F::kPacking != Packing::samples8) return static_cast<uint32_t>(packed(k.plan, words));
-  uint32_t word = 0;
-  each<F::kChannels>([&](int c) { word = c == channel ? words.c[c] : word; });
-  return word;
+  return stored<F>(k.plan, channel, by_loads<F, Taps>(k, x, y));
 }
 
 // A pixel that alpha weighs, from the taps in shared memory. They begin with column `tile_x` and row `tile_y`

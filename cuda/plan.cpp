@@ -44,7 +44,6 @@ Expected<WarpPlan> make_plan(const WarpParams& params, const FrameDesc& src, con
   plan.dst = dst;
   plan.dst_from_src = *forward;
   plan.src_from_dst = *forward->inverse();
-  plan.precision = params.precision;
   bool copy = true, identity = src == dst;
   for (int field = 0; field < (src.interlaced ? 2 : 1); ++field)
     for (int group = 0; group < from.groups; ++group) {

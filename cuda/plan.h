@@ -33,7 +33,7 @@ struct WarpParams {
   bool edge_antialias = true;
   Interpolation interpolation = Interpolation::bilinear;
   bool antialias = true;  // where the map shrinks, average over the footprint of each output pixel
-  Precision precision = Precision::fast;
+  Precision precision = Precision::fast;  // nothing depends on it: both are exact
 
   bool operator==(const WarpParams&) const = default;
 };
@@ -61,8 +61,7 @@ struct WarpPlan {
   FrameDesc src, dst;
   Affine dst_from_src, src_from_dst;  // pixels to pixels, of the frames
   Interpolation interpolation;        // `nearest` where every pass is an exact copy, whatever was asked for
-  Precision precision;
-  bool identity;  // the output equals the input, byte for byte
+  bool identity;                      // the output equals the input, byte for byte
   int passes;
   std::array<PassPlan, kMaxPasses> pass;
 };

@@ -61,6 +61,19 @@ __device__ void store_words(const PassPlan& p, const Target& dst, const Words<N>
   }
 }
 
+// Words of the output as they are stored: one channel where each has its plane, else a pixel of up to 4
+// bytes.
+template <class F>
+__device__ uint32_t stored(const PassPlan& p, int channel, const typename F::Word& w) {
+  if constexpr (F::kPacking == Packing::samples8 || F::kPacking == Packing::samples16) {
+    uint32_t word = 0;
+    each<F::kChannels>([&](int c) { word = c == channel ? w.c[c] : word; });
+    return word;
+  } else {
+    return static_cast<uint32_t>(packed(p, w));
+  }
+}
+
 __device__ __noinline__ void write_bytes(uint8_t* at, uint64_t value, int bytes) {
   for (int b = 0; b < bytes; ++b) at[b] = static_cast<uint8_t>(value >> (8 * b));
 }
