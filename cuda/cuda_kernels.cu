@@ -97,6 +97,20 @@ void set_permutation(KernelPass& k) {
   k.alpha = p.load_or ? 0 : 0xffu << (8 * ((p.load_select >> 12) & 3));
 }
 
+// A border of constant colour as a texel of the source. False where it has an alpha that texels have not.
+bool set_border_texel(KernelPass& k) {
+  const PassPlan& p = k.plan;
+  for (int c = 0; c < kMaxChannels; ++c) k.border_texel[c] = p.border_tap[c];
+  if (p.store == Packing::words2) {
+    k.border_texel[0] = p.border_tap[0] | p.border_tap[1] << 16;
+  } else if (is_packed(p.store)) {
+    k.border_texel[0] = 0;
+    for (int c = 0; c < stored_bytes(p.store); ++c)
+      k.border_texel[0] |= p.border_tap[c] << (8 * ((p.load_select >> (4 * c)) & 3));
+  }
+  return p.outside != Outside::border_taps || !p.load_or;
+}
+
 // The same where it gathers.
 void lay_out_gather(KernelPass& k, int& blocks) {
   const PassPlan& p = k.plan;
@@ -194,21 +208,20 @@ int tile_bytes(const KernelPass& k) {
   return k.box_pitch * k.box_h + 16 + (k.table_at ? entries * entry : 0);
 }
 
-void lay_out_tile(KernelPass& k, Interpolation interpolation, int& blocks) {
+// What a block needs to fill its box.
+void set_box_source(KernelPass& k) {
   const PassPlan& p = k.plan;
-  k.interpolation = interpolation;
   set_region(k);
   set_permutation(k);
   k.wide = true;
   for (int c = 0; c < (is_packed(p.store) ? 1 : p.src_channels); ++c)
     k.wide = k.wide &&
              (reinterpret_cast<uintptr_t>(k.src.data[c]) | static_cast<uintptr_t>(k.src.pitch[c])) % 16 == 0;
-  for (int c = 0; c < kMaxChannels; ++c) k.border_texel[c] = p.border_tap[c];
-  if (is_packed(p.store)) {
-    k.border_texel[0] = 0;
-    for (int c = 0; c < stored_bytes(p.store); ++c)
-      k.border_texel[0] |= p.border_tap[c] << (8 * ((p.load_select >> (4 * c)) & 3));
-  }
+}
+
+void lay_out_tile(KernelPass& k, Interpolation interpolation, int& blocks) {
+  k.interpolation = interpolation;
+  set_box_source(k);
   set_blocks(k, 8 * k.warps_x * k.pixels, 32 / k.warps_x, blocks);
 }
 
@@ -220,9 +233,55 @@ bool set_tiles(KernelArgs& args) {
     const bool words = k.plan.store == Packing::samples16 || k.plan.store == Packing::words2;
     if (bytes == 0 || words || !k.plan.integers || k.plan.taps < 4 || k.plan.taps != args.pass[0].plan.taps)
       return false;
-    // A border with an alpha of its own is no texel where texels have none.
-    if (k.plan.outside == Outside::border_taps && k.plan.load_or) return false;
-    if (!set_tile(k, bytes)) return false;
+    if (!set_border_texel(k) || !set_tile(k, bytes)) return false;
+  }
+  return true;
+}
+
+// The same with cells.
+bool set_turned(KernelPass& k, int texel) {
+  const PassPlan& p = k.plan;
+  const int width = turned_width(texel), chunk = texel == 4 ? 2 : 4 / texel;
+  k.tap_x = k.tap_y = -kHalfPixel - (p.taps / 2 - 1) * (2 * kHalfPixel);
+  const auto extent = [&](int64_t per_i, int64_t per_j, int64_t& low, int64_t& high) {
+    low = lower(per_i, width) + lower(per_j, kTurnedHeight);
+    high = -lower(-per_i, width) - lower(-per_j, kTurnedHeight);
+    return static_cast<int32_t>(std::min<int64_t>((high - low) >> 32, kTurnedBytes)) + 1 + p.taps;
+  };
+  k.box_w = extent(p.x_per_i, p.x_per_j, k.low_x, k.high_x);
+  k.box_h = extent(p.y_per_i, p.y_per_j, k.low_y, k.high_y);
+  k.chunks = (k.box_w + 2 * chunk - 2) / chunk;
+  k.per_chunks = static_cast<uint32_t>((uint64_t{1} << 32) / k.chunks + 1);
+  k.cell_pitch = (k.chunks * 16 + 95) / 128 * 128 + 32;  // other banks for other rows
+  k.box_pitch = (k.box_w * texel + 15 + 12 + 15) / 16 * 16;
+  if (int64_t{k.box_pitch + k.cell_pitch} * k.box_h > kTurnedBytes) return false;
+  k.cells_at = k.box_pitch * k.box_h;
+  return true;
+}
+
+void lay_out_turned(KernelPass& k, int& blocks) {
+  const PassPlan& p = k.plan;
+  const int texel = stored_bytes(p.store);
+  for (int n = 0; n < turned_width(texel) / 8; ++n) {
+    const int column = texel == 2 ? n % 2 + n / 2 * 16 : 8 * n;
+    k.pixel_x[n] = column * p.x_per_i, k.pixel_y[n] = column * p.y_per_i;
+  }
+  k.round_x = 4 * kTurnedWarps * p.x_per_j, k.round_y = 4 * kTurnedWarps * p.y_per_j;
+  const auto both = [](uint32_t byte) { return byte | (byte + 4) << 4; };
+  const auto at = [&](int channel) { return (p.load_select >> (4 * channel)) & 3; };
+  k.low_cell = both(at(0)) | both(at(1)) << 8, k.high_cell = both(at(2)) | both(at(3)) << 8;
+  k.cell_order = p.store_select;
+  set_box_source(k);
+  set_blocks(k, turned_width(texel), kTurnedHeight, blocks);
+}
+
+bool set_turned(KernelArgs& args) {
+  for (int n = 0; n < args.passes; ++n) {
+    KernelPass& k = args.pass[n];
+    const int texel = same_texels(k);
+    const bool words = k.plan.store == Packing::samples16 || k.plan.store == Packing::words2;
+    if (texel == 0 || words || !k.plan.integers || k.plan.shrinks || k.plan.taps < 4) return false;
+    if (!set_border_texel(k) || !set_turned(k, texel)) return false;
   }
   return true;
 }
@@ -234,6 +293,16 @@ cudaError_t launch_warp(KernelArgs& args, Interpolation interpolation, bool gath
   if (gather) {
     for (int n = 0; n < args.passes; ++n) lay_out_gather(args.pass[n], blocks);
     gather_kernel_of(args)<<<blocks, kGatherThreads, 0, stream>>>(args);
+    return cudaGetLastError();
+  }
+  if (interpolation != Interpolation::nearest && set_turned(args)) {
+    int bytes = 0;
+    for (int n = 0; n < args.passes; ++n) {
+      KernelPass& k = args.pass[n];
+      lay_out_turned(k, blocks);
+      bytes = std::max(bytes, k.cells_at + k.cell_pitch * k.box_h);
+    }
+    turned_kernel_of(args, args.pass[0].plan.taps)<<<blocks, kTurnedThreads, bytes, stream>>>(args);
     return cudaGetLastError();
   }
   if (interpolation != Interpolation::nearest && set_tiles(args)) {

@@ -30,6 +30,17 @@ constexpr int kGatherX = 64, kGatherY = 8, kGatherThreads = 128;
 // is 8 warps below each other, or 2x4.
 constexpr int kTileThreads = 256, kTileBytes = 40 * 1024;  // at most, of the source in shared memory
 
+// With cells (kernels_turned.cu) a warp does 4 rows at a time of a block of 32 rows, and as many of its
+// columns at once as its threads write in whole words. By the bytes of a texel.
+constexpr int kTurnedWarps = 4, kTurnedThreads = 32 * kTurnedWarps, kTurnedHeight = 32, kTurnedPixels = 8;
+constexpr int kTurnedBytes = 48 * 1024;  // at most, of shared memory
+CUDAWARP_BOTH constexpr int turned_width(int texel) {
+  return texel == 1 ? 64 : 32;
+}
+CUDAWARP_BOTH constexpr int turned_cell(int texel) {  // bytes
+  return texel == 1 ? 4 : 8;
+}
+
 struct KernelPass {
   PassPlan plan;
   Source src;
@@ -47,13 +58,15 @@ struct KernelPass {
   // Beyond any of these an output pixel is the border, which is stored so (by channel, or side by side).
   int32_t out_left, out_right, out_top, out_bottom;
   uint32_t border_stored[kMaxChannels];
+  // A texel beyond a border of constant colour, by channel or as it is stored.
+  uint32_t border_texel[kMaxChannels];
   // Of bytes2 and bytes4 that stay such: out = permute(stored, select) | set; the same where their channels
   // 2 and 3 come as bytes 4 and 5. The bits of alpha, where it could weigh.
   uint32_t select, join, set, alpha;
   // With tiles: warps side by side, and pixels of a thread. From the source point of a block's first pixel to
   // the least and the greatest of the block's; from a source point to its first tap; columns and rows of the
   // source that a block reads, and the bytes between rows in shared memory. Whether rows can be read 16 bytes
-  // at once; a texel beyond a border of constant colour, by channel or as it is stored.
+  // at once.
   int32_t warps_x, pixels;
   int64_t step_x, step_y;  // from the source point of one of its pixels to the next
   int64_t low_x, high_x, low_y, high_y, tap_x, tap_y;
@@ -63,8 +76,14 @@ struct KernelPass {
   int32_t table_at;
   bool swapped;
   bool wide;
-  uint32_t border_texel[kMaxChannels];
   Interpolation interpolation;
+  // With cells: where they begin in shared memory, and bytes between their rows; 16 bytes of cells at a time
+  // in a row (`per_chunks` is 2^32 / chunks, rounded up). Of 4-byte texels, the bytes of two neighbours that
+  // make a cell, channels in canonical order, and from there to an output pixel. From a thread's first pixel
+  // to the others of its row, and to its next row, in the source.
+  int32_t cells_at, cell_pitch, chunks;
+  uint32_t per_chunks, low_cell, high_cell, cell_order;
+  int64_t pixel_x[kTurnedPixels], pixel_y[kTurnedPixels], round_x, round_y;
   // From a thread's first pixel to its others: in the output, and their source points.
   int32_t column[kMaxPixels], row[kMaxPixels];
   int64_t x[kMaxPixels], y[kMaxPixels];
@@ -86,6 +105,8 @@ Kernel gather_kernel_of(const KernelArgs& args);
 
 // The same by tiles: filters in integers (integers.h), with as many taps.
 Kernel tile_kernel_of(const KernelArgs& args, int taps);
+// The same for maps that turn, bicubic (4 taps) and Lanczos (6).
+Kernel turned_kernel_of(const KernelArgs& args, int taps);
 
 // Queues one launch that does all passes. Sources must be aligned to the words that their packing reads
 // (loaded_bytes()). With `gather` every pass has its textures. Fills in what follows the textures in each

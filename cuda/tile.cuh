@@ -10,9 +10,10 @@ namespace {
 
 // The box of the source from column `x` and row `y` on, in shared memory: whole rows of memory that is
 // aligned to 16 bytes, `x` in bytes and a multiple of them.
+template <int Threads = kTileThreads>
 __device__ void copy_box(uint8_t* tile, const KernelPass& k, int channel, int x, int y, int row_bytes) {
   const int chunks = k.box_pitch / 16, shift = chunks > 16 ? 5 : chunks > 8 ? 4 : 3;
-  const int step = kTileThreads >> shift, pitch = k.src.pitch[channel];
+  const int step = Threads >> shift, pitch = k.src.pitch[channel];
   for (int c = threadIdx.x & ((1 << shift) - 1); c < chunks; c += 1 << shift) {
     const int at = x + c * 16, bytes = min(16, row_bytes - at);
     if (bytes <= 0) break;
@@ -38,13 +39,13 @@ __device__ void copy_box(uint8_t* tile, const KernelPass& k, int channel, int x,
 }
 
 // The same texel by texel, as the border mode says; `x` in texels.
-template <int Bytes>
+template <int Bytes, int Threads = kTileThreads>
 __device__ void gather_box(uint8_t* tile, const KernelPass& k, int channel, int x, int y) {
   using Word = std::conditional_t<Bytes == 4, uint32_t, std::conditional_t<Bytes == 2, uint16_t, uint8_t>>;
   const PassPlan& p = k.plan;
   for (int c = threadIdx.x % 64; c < k.box_w; c += 64) {
     const int column = border_index(x + c, p.src_w, p.outside);
-    for (int r = threadIdx.x / 64; r < k.box_h; r += kTileThreads / 64) {
+    for (int r = threadIdx.x / 64; r < k.box_h; r += Threads / 64) {
       const int row = border_index(y + r, p.src_h, p.outside);
       Word texel = static_cast<Word>(k.border_texel[channel]);
       if ((column | row) >= 0) texel = reinterpret_cast<const Word*>(k.src.row(channel, row))[column];
