@@ -4,6 +4,7 @@
 #include <string>
 
 #include "device_memory.h"
+#include "warp.h"
 
 namespace cudawarp {
 namespace {
@@ -19,6 +20,15 @@ Status cuda_status(cudaError_t error, const char* call) {
   if (error == cudaSuccess) return std::nullopt;
   cudaGetLastError();
   return Error{std::string(call, std::strcspn(call, "(")) + ": " + cudaGetErrorString(error)};
+}
+
+Status check_context() {
+  int least = 0, greatest = 0;
+  const cudaError_t error = cudaDeviceGetStreamPriorityRange(&least, &greatest);
+  if (error != cudaSuccess) cudaGetLastError();
+  // Another error is an earlier call's, in a context that is still there.
+  if (error != cudaErrorDeviceUninitialized && error != cudaErrorContextIsDestroyed) return std::nullopt;
+  return Error{"cudaDeviceGetStreamPriorityRange: the CUDA context has been destroyed"};
 }
 
 Event::~Event() {

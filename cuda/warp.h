@@ -22,6 +22,10 @@ using ParallelFor = std::function<void(int count, const std::function<void(int)>
 // Warps `src` into `dst`, both host memory of the plan's formats and sizes that do not overlap. Any thread.
 void warp_on_cpu(const WarpPlan& plan, const ConstImage& src, const Image& dst, const ParallelFor& parallel);
 
+// Says that the current CUDA context has been destroyed, where its handle is all that is left of it. Costs
+// next to nothing, and changes nothing.
+Status check_context();
+
 // The CUDA engine: a kernel, staging memory for host frames, and textures over the device buffers it has
 // seen.
 //

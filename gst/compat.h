@@ -41,7 +41,7 @@ class OwnStream {
   OwnStream() = default;
   OwnStream(const OwnStream&) = delete;
   ~OwnStream() { reset(); }
-  // Of a context that is no more, where nothing can be destroyed.
+  // Of a context that has been destroyed: the stream stays, in whose driver calls would crash.
   void forget() { stream_ = nullptr; }
 
 #if GST_CHECK_VERSION(1, 24, 0)

@@ -36,6 +36,10 @@ class Gpu {
   virtual bool is_open() const = 0;
   virtual std::string device_name() const = 0;
 
+  // Says that the context has been destroyed by somebody else. To be asked before each frame, and before its
+  // output buffer is acquired: its pools and streams are not to be touched then.
+  virtual Status check() const = 0;
+
   // Whether a buffer is of another context, on a device that `device_id` allows, and moving to that context.
   // When it has moved, allocation must be negotiated anew; no work may be under way. Without success buffers
   // of that context are read through the host.

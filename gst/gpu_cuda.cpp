@@ -7,6 +7,8 @@
 
 #include "allocation.h"
 #include "compat.h"
+#include "context.h"
+#include "device_pool.h"
 #include "gpu.h"
 #include "pinned_memory.h"
 #include "warp.h"
@@ -28,8 +30,6 @@ int device_of(GstCudaContext* context) {
   g_object_get(context, "cuda-device-id", &id, nullptr);
   return static_cast<int>(id);
 }
-
-const Error kNoContext{"gst_cuda_context_push: cannot make the CUDA context current"};
 
 // What frames in flight do not share: each is on a lane of its own.
 struct Lane {
@@ -62,8 +62,8 @@ class LaneWork final : public Work {
     if (!lane_) return std::nullopt;
     Lane& lane = *std::exchange(lane_, nullptr);
     lane.busy = false;
-    const Current current(context_);
-    if (!current) return kNoContext;
+    const Live live(context_);
+    if (!live) return live.error();
     if (auto failed = lane.engine->synchronize(stream_)) return failed;
     if (output_) mark_finished(output_);
     return std::nullopt;
@@ -97,6 +97,7 @@ class CudaGpu final : public Gpu {
   }
 
   Status open(GstElement* element, int device_id) override;
+  Status check() const override { return is_open() ? Live(context_).error() : std::nullopt; }
   void close() override;
   bool is_open() const override { return !lanes_.empty(); }
   std::string device_name() const override { return is_open() ? lanes_[0]->engine->device_name() : ""; }
@@ -146,8 +147,9 @@ Status CudaGpu::open(GstElement* element, int device_id) {
 }
 
 Status CudaGpu::make_lane() {
-  const Current current(context_);
-  if (!current) return kNoContext;
+  keep_handle(context_);
+  const Live live(context_);
+  if (!live) return live.error();
   auto lane = std::make_unique<Lane>();
   auto engine = CudaEngine::create();
   if (const Error* why = error_of(engine)) return *why;
@@ -170,8 +172,8 @@ void CudaGpu::close() {
   std::lock_guard lock(mutex_);
   past_ = numbers();
   {
-    const Current current(context_);
-    if (!current)  // its objects have gone with the context; the runtime would look for them in another
+    const Live live(context_);
+    if (!live)  // its objects have gone with the context; the runtime would look for them in another
       for (const auto& lane : lanes_) (void)lane->engine.release(), lane->stream.forget();
     lanes_.clear();
   }
@@ -235,7 +237,7 @@ bool CudaGpu::propose_allocation(GstQuery* query, guint buffers) {
   GstCaps* caps = allocation_caps(query, info);
   if (!caps) return false;
   guint size = GST_VIDEO_INFO_SIZE(&info);
-  GstBufferPool* pool = configure(gst_cuda_buffer_pool_new(context_), caps, size, buffers, 0);
+  GstBufferPool* pool = configure(device_pool_new(context_), caps, size, buffers, 0);
   if (!pool) return false;
   gst_query_add_allocation_pool(query, pool, size, buffers, 0);
   gst_object_unref(pool);
@@ -254,6 +256,7 @@ Status CudaGpu::decide_allocation(GstQuery* query) {
   GstVideoInfo info;
   GstCaps* caps = allocation_caps(query, info);
   if (!caps) return Error{"no video caps"};
+  if (auto failed = check()) return failed;
   GstBufferPool* pool = nullptr;
   guint size = GST_VIDEO_INFO_SIZE(&info), min = 0, max = 0;
   if (gst_query_get_n_allocation_pools(query) > 0)
@@ -263,7 +266,7 @@ Status CudaGpu::decide_allocation(GstQuery* query) {
   if (pool) pool = configure(pool, caps, size, min, max);
   if (!pool) {
     size = GST_VIDEO_INFO_SIZE(&info);
-    pool = configure(gst_cuda_buffer_pool_new(context_), caps, size, min, max);
+    pool = configure(device_pool_new(context_), caps, size, min, max);
   }
   if (!pool)  // it tries its memory when it is configured
     return Error{"cuMemAlloc: no memory for an output frame of " + std::to_string(info.width) + "x" +
@@ -279,8 +282,8 @@ Expected<std::unique_ptr<Work>> CudaGpu::begin(const WarpPlan& plan, const Pictu
   const auto flags = [](bool device, int access) { return device ? access | GST_MAP_CUDA : access; };
   const auto memory_of = [](bool device) { return device ? Memory::device : Memory::host; };
   const bool in_on_device = device_memory(in.buffer), out_on_device = device_memory(out.buffer);
-  const Current current(context_);
-  if (!current) return kNoContext;
+  const Live live(context_);
+  if (!live) return *live.error();
   auto work = std::make_unique<LaneWork>(context_, in, flags(in_on_device, GST_MAP_READ), out,
                                          flags(out_on_device, GST_MAP_WRITE));
   if (auto failed = work->error()) return *failed;

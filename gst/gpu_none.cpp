@@ -12,6 +12,7 @@ class NoGpu final : public Gpu {
   void close() override {}
   bool is_open() const override { return false; }
   std::string device_name() const override { return {}; }
+  Status check() const override { return std::nullopt; }
   bool is_elsewhere(GstBuffer*, int) const override { return false; }
   bool adopt(GstBuffer*) override { return false; }
   bool propose_allocation(GstQuery*, guint) override { return false; }

@@ -207,6 +207,7 @@ void before_transform(GstBaseTransform* trans, GstBuffer* buffer) {
 
 GstFlowReturn prepare_output_buffer(GstBaseTransform* trans, GstBuffer* in, GstBuffer** out) {
   GstCudaWarp* self = GST_CUDA_WARP(trans);
+  if (auto failed = self->priv->gpu->check()) return fail_in_turn(self, *failed);
   const GstFlowReturn flow = base_class()->prepare_output_buffer(trans, in, out);
   if (flow != GST_FLOW_ERROR || !self->priv->stream) return flow;
   // The base class says so where the pool cannot start, and nothing where it has no memory for a frame.
