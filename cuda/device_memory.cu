@@ -31,6 +31,16 @@ Status check_context() {
   return Error{"cudaDeviceGetStreamPriorityRange: the CUDA context has been destroyed"};
 }
 
+Status lock_pages(void* pages, size_t size) {
+  CUDAWARP_TRY(cudaHostRegister(pages, size, cudaHostRegisterPortable));
+  return std::nullopt;
+}
+
+Status unlock_pages(void* pages) {
+  CUDAWARP_TRY(cudaHostUnregister(pages));
+  return std::nullopt;
+}
+
 Event::~Event() {
   if (event_) cudaEventDestroy(event_);
 }

@@ -3,6 +3,7 @@
 // The engines' face: both run a plan over frames, to the same pixels.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <string>
@@ -25,6 +26,11 @@ void warp_on_cpu(const WarpPlan& plan, const ConstImage& src, const Image& dst, 
 // Says that the current CUDA context has been destroyed, where its handle is all that is left of it. Costs
 // next to nothing, and changes nothing.
 Status check_context();
+
+// Page-locks host memory, whole pages of it, for every context of the device, or says why not. The lock goes
+// with the current context, the memory stays. Unlock it with the same context current.
+Status lock_pages(void* pages, size_t size);
+Status unlock_pages(void* pages);
 
 // The CUDA engine: a kernel, staging memory for host frames, and textures over the device buffers it has
 // seen.

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "pinned_memory.h"
 
+#include <unistd.h>
+
 #include <atomic>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 
-#include "compat.h"
+#include "context.h"
+#include "warp.h"
 
 GST_DEBUG_CATEGORY_EXTERN(cudawarp_debug);
 #define GST_CAT_DEFAULT cudawarp_debug
@@ -15,7 +19,7 @@ namespace {
 struct PinnedMemory {
   GstMemory memory;
   uint8_t* data;  // where offsets count from
-  void* block;    // what was locked; null in a part of another memory
+  void* block;    // what was locked, this memory's own; null in a part of another memory
 };
 
 }  // namespace
@@ -41,22 +45,30 @@ static PinnedMemory* pinned_memory(GstMemory* memory) {
   return reinterpret_cast<PinnedMemory*>(memory);
 }
 
-static void* lock_pages(GstCudaWarpPinnedAllocator* self, gsize size) {
-  const cudawarp::Current current(self->context);
-  void* block = nullptr;
-  if (!current || CuMemAllocHost(&block, size) != CUDA_SUCCESS) return nullptr;
-  ++self->allocations;
-  return block;
+// Ordinary memory that is locked afterwards: the driver's own would go with the context, under those who hold
+// it.
+static void* locked_block(GstCudaWarpPinnedAllocator* self, gsize size) {
+  static const gsize page = sysconf(_SC_PAGESIZE);
+  size = (size + page - 1) / page * page;
+  void* block = std::aligned_alloc(page, size);
+  const cudawarp::Live live(self->context);
+  cudawarp::Status failed = live.error();
+  if (!failed && block) failed = cudawarp::lock_pages(block, size);
+  if (!failed && block) {
+    ++self->allocations;
+    return block;
+  }
+  GST_WARNING_OBJECT(self, "cannot lock %" G_GSIZE_FORMAT " bytes of host memory: %s", size,
+                     failed ? failed->words.c_str() : "there is no such memory");
+  std::free(block);
+  return nullptr;
 }
 
 static GstMemory* gst_cuda_warp_pinned_allocator_alloc(GstAllocator* allocator, gsize size,
                                                        GstAllocationParams* params) {
   const gsize whole = params->prefix + size + params->padding + params->align;
-  void* block = whole > 0 ? lock_pages(pinned(allocator), whole) : nullptr;
-  if (!block) {
-    GST_WARNING_OBJECT(allocator, "cannot lock %" G_GSIZE_FORMAT " bytes of host memory", whole);
-    return gst_allocator_alloc(nullptr, size, params);
-  }
+  void* block = whole > 0 ? locked_block(pinned(allocator), whole) : nullptr;
+  if (!block) return gst_allocator_alloc(nullptr, size, params);
   if (params->flags & (GST_MEMORY_FLAG_ZERO_PREFIXED | GST_MEMORY_FLAG_ZERO_PADDED))
     std::memset(block, 0, whole);
   const auto at = (reinterpret_cast<uintptr_t>(block) + params->align) & ~uintptr_t{params->align};
@@ -70,9 +82,11 @@ static GstMemory* gst_cuda_warp_pinned_allocator_alloc(GstAllocator* allocator, 
 
 static void gst_cuda_warp_pinned_allocator_free(GstAllocator* allocator, GstMemory* memory) {
   if (void* block = pinned_memory(memory)->block) {
-    const cudawarp::Current current(pinned(allocator)->context);
-    if (!current || CuMemFreeHost(block) != CUDA_SUCCESS)
-      GST_WARNING_OBJECT(allocator, "cannot free locked host memory: its device has failed");
+    const cudawarp::Live live(pinned(allocator)->context);
+    if (live)  // else the lock has gone with the context
+      if (const auto failed = cudawarp::unlock_pages(block))
+        GST_WARNING_OBJECT(allocator, "cannot unlock host memory: %s", failed->words.c_str());
+    std::free(block);
   }
   g_free(memory);
 }
