@@ -9,7 +9,10 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <memory>
+#include <string>
 
 #include "gpu_load.h"
 
@@ -114,6 +117,26 @@ void push_until_it_fails(Warp& warp, GstBuffer* frame) {
                 gst_flow_get_name(flow));
 }
 
+// As an application does with the driver's own call.
+void destroy(const OwnContext& own) {
+  using Destroy = int (*)(CUcontext);
+  void* driver = dlopen("libcuda.so.1", RTLD_NOW);
+  const auto destroy_context = driver ? reinterpret_cast<Destroy>(dlsym(driver, "cuCtxDestroy_v2")) : nullptr;
+  ck_assert(destroy_context != nullptr);
+  ck_assert_int_eq(destroy_context(static_cast<CUcontext>(gst_cuda_context_get_handle(own.context))), 0);
+}
+
+// Threads that keep contexts.
+int keepers() {
+  int count = 0;
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+    std::string name;
+    std::getline(std::ifstream(task.path() / "comm"), name);
+    count += std::string("cudawarp-context").rfind(name, 0) == 0 && name.size() == 15;
+  }
+  return count;
+}
+
 // One message, in whose words there is a CUDA call: cuda... or cu..., or GStreamer's for it.
 void assert_names_a_call(Warp& warp) {
   const auto messages = messages_on(warp.bus());
@@ -181,25 +204,69 @@ GST_START_TEST(failing_launch) {
 }
 GST_END_TEST;
 
-// The application destroys the context under the element.
+// The application destroys the context under the element: between two frames, with some in flight, in pools
+// and downstream.
 GST_START_TEST(context_destroyed) {
   const Path path = kPaths[__i__];
-  using Destroy = int (*)(CUcontext);
-  void* driver = dlopen("libcuda.so.1", RTLD_NOW);
-  const auto destroy = driver ? reinterpret_cast<Destroy>(dlsym(driver, "cuCtxDestroy_v2")) : nullptr;
-  ck_assert(destroy != nullptr);
   {
     const OwnContext own;
     ck_assert(own.context != nullptr);
-    gst_object_ref(own.context);  // for ever: it would destroy its context again
     const auto warp = running(path, own);
     const BufferPtr frame = frame_on(path, own.context, kSmall, 0);
-    if (path.depth > 0) ck_assert_int_eq(warp->push(BufferPtr(gst_buffer_ref(frame.get()))), GST_FLOW_OK);
-    ck_assert_int_eq(destroy(static_cast<CUcontext>(gst_cuda_context_get_handle(own.context))), 0);
+    for (int n = 0; n < 4; ++n)
+      ck_assert_int_eq(warp->push(BufferPtr(gst_buffer_ref(frame.get()))), GST_FLOW_OK);
+    const BufferPtr out(gst_harness_pull(warp->harness()));
+    gst_buffer_unref(gst_harness_pull(warp->harness()));
+    destroy(own);
+    // Host memory is still there, and what was in it.
+    if (!path.gpu)
+      assert_same(pixels_of(out.get(), warp->output_caps().get()), turned(noise(kSmall, 1), 2), "before");
     push_until_it_fails(*warp, frame.get());
     assert_names_a_call(*warp);
   }
   assert_new_stream_works();
+}
+GST_END_TEST;
+
+// The same once the element has stopped, with a frame of its pool still downstream.
+GST_START_TEST(context_destroyed_after_stop) {
+  const Path path = kPaths[__i__];
+  {
+    const OwnContext own;
+    ck_assert(own.context != nullptr);
+    auto warp = running(path, own);
+    for (int n = 0; n < 4; ++n)
+      ck_assert_int_eq(warp->push(frame_on(path, own.context, kSmall, n)), GST_FLOW_OK);
+    const BufferPtr out(gst_harness_pull(warp->harness()));
+    const CapsPtr caps = warp->output_caps();
+    warp.reset();
+    destroy(own);
+    if (!path.gpu) assert_same(pixels_of(out.get(), caps.get()), turned(noise(kSmall, 1), 2), "before");
+  }
+  assert_new_stream_works();
+}
+GST_END_TEST;
+
+// Of contexts that stay whole nothing stays when they are let go, themselves included.
+GST_START_TEST(context_let_go) {
+  (void)Warp("angle=180");  // the first of a process, whose context others may share
+  const int others = keepers();
+  for (const Path& path : kPaths) {
+    GWeakRef context;
+    {
+      const OwnContext own;
+      ck_assert(own.context != nullptr);
+      g_weak_ref_init(&context, own.context);
+      const auto first = running(path, own), second = running(path, own);
+      for (Warp* warp : {first.get(), second.get()})
+        for (int n = 0; n < 4; ++n)
+          ck_assert_int_eq(warp->push(frame_on(path, own.context, kSmall, n)), GST_FLOW_OK);
+      ck_assert_int_eq(keepers(), others + 1);
+    }
+    ck_assert(g_weak_ref_get(&context) == nullptr);
+    ck_assert_int_eq(keepers(), others);
+    g_weak_ref_clear(&context);
+  }
 }
 GST_END_TEST;
 
@@ -290,6 +357,8 @@ static Suite* suite() {
   tcase_add_loop_test(tc, memory_exhausted, 0, kCount);
   tcase_add_loop_test(tc, failing_launch, 0, kCount);
   tcase_add_loop_test(tc, context_destroyed, 0, kCount);
+  tcase_add_loop_test(tc, context_destroyed_after_stop, 0, kCount);
+  tcase_add_test(tc, context_let_go);
   tcase_add_test(tc, misaligned_memory);
 #if GST_CHECK_VERSION(1, 24, 0)
   tcase_add_test(tc, misaligned_foreign_memory);
