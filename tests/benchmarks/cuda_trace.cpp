@@ -73,7 +73,8 @@ void CUPTIAPI take_buffer(CUcontext, uint32_t, uint8_t* buffer, size_t, size_t v
 void CUPTIAPI count_call(void*, CUpti_CallbackDomain, CUpti_CallbackId, const void* data) {
   const auto* call = static_cast<const CUpti_CallbackData*>(data);
   if (call->callbackSite != CUPTI_API_ENTER) return;
-  for (const char* what : {"Synchronize", "cuMemAlloc", "cuMemFree", "cuTexObjectCreate", "cuMemHostAlloc"})
+  for (const char* what :
+       {"Synchronize", "cuMemAlloc", "cuMemFree", "cuTexObjectCreate", "cuMemHostAlloc", "cuMemHostRegister"})
     if (std::strstr(call->functionName, what)) return add(std::string("call ") + call->functionName, 0, 0);
 }
 
