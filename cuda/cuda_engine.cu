@@ -161,10 +161,12 @@ Status Engine::try_gathers() {
   Status failed;
   for (int n = 0; n < 3 && !failed; ++n) {
     failed = create_texture(buffer.data(), kPlaneAlignment, kSide, kSide, 1 << n, textures[n]);
-    if (!failed) probe_gather(textures[n], 1 << n, buffer.data(), kPlaneAlignment, kSide, wrong, stream);
+    if (!failed)
+      failed =
+          cuda_status(probe_gather(textures[n], 1 << n, buffer.data(), kPlaneAlignment, kSide, wrong, stream),
+                      "probe_gather");
   }
   int result = 1;
-  if (!failed) failed = cuda_status(cudaGetLastError(), "probe_gather");
   if (!failed)
     failed = cuda_status(cudaMemcpyAsync(&result, wrong, sizeof result, cudaMemcpyDeviceToHost, stream),
                          "cudaMemcpyAsync");

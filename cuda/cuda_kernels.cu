@@ -286,14 +286,19 @@ bool set_turned(KernelArgs& args) {
   return true;
 }
 
+cudaError_t launch(Kernel kernel, KernelArgs& args, int blocks, int threads, int shared_bytes,
+                   cudaStream_t stream) {
+  void* arguments[] = {&args};
+  return cudaLaunchKernel(kernel, blocks, threads, arguments, shared_bytes, stream);
+}
+
 }  // namespace
 
 cudaError_t launch_warp(KernelArgs& args, Interpolation interpolation, bool gather, cudaStream_t stream) {
   int blocks = 0;
   if (gather) {
     for (int n = 0; n < args.passes; ++n) lay_out_gather(args.pass[n], blocks);
-    gather_kernel_of(args)<<<blocks, kGatherThreads, 0, stream>>>(args);
-    return cudaGetLastError();
+    return launch(gather_kernel_of(args), args, blocks, kGatherThreads, 0, stream);
   }
   if (interpolation != Interpolation::nearest && set_turned(args)) {
     int bytes = 0;
@@ -302,8 +307,8 @@ cudaError_t launch_warp(KernelArgs& args, Interpolation interpolation, bool gath
       lay_out_turned(k, blocks);
       bytes = std::max(bytes, k.cells_at + k.cell_pitch * k.box_h);
     }
-    turned_kernel_of(args, args.pass[0].plan.taps)<<<blocks, kTurnedThreads, bytes, stream>>>(args);
-    return cudaGetLastError();
+    return launch(turned_kernel_of(args, args.pass[0].plan.taps), args, blocks, kTurnedThreads, bytes,
+                  stream);
   }
   if (interpolation != Interpolation::nearest && set_tiles(args)) {
     int bytes = 0;
@@ -311,15 +316,13 @@ cudaError_t launch_warp(KernelArgs& args, Interpolation interpolation, bool gath
       lay_out_tile(args.pass[n], interpolation, blocks);
       bytes = std::max(bytes, tile_bytes(args.pass[n]));
     }
-    tile_kernel_of(args, args.pass[0].plan.taps)<<<blocks, kTileThreads, bytes, stream>>>(args);
-    return cudaGetLastError();
+    return launch(tile_kernel_of(args, args.pass[0].plan.taps), args, blocks, kTileThreads, bytes, stream);
   }
   bool antialias = false;
   for (int n = 0; n < args.passes; ++n) antialias = antialias || args.pass[n].plan.shrinks;
   for (int n = 0; n < args.passes; ++n)
     lay_out(args.pass[n], pixels_per_thread(interpolation, antialias), blocks);
-  kernel_for(args, interpolation, antialias)<<<blocks, kThreads, 0, stream>>>(args);
-  return cudaGetLastError();
+  return launch(kernel_for(args, interpolation, antialias), args, blocks, kThreads, 0, stream);
 }
 
 int texel_bytes(const KernelPass& k, Interpolation interpolation) {

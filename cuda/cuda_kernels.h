@@ -118,8 +118,8 @@ int texel_bytes(const KernelPass& pass, Interpolation interpolation);
 
 // Queues a comparison of gathers with loads over a small picture of words of 1, 2 or 4 bytes; stores 1 to
 // `wrong` where they differ.
-void probe_gather(cudaTextureObject_t texture, int bytes, const uint8_t* data, int pitch, int side,
-                  int* wrong, cudaStream_t stream);
+cudaError_t probe_gather(cudaTextureObject_t texture, int bytes, const uint8_t* data, int pitch, int side,
+                         int* wrong, cudaStream_t stream);
 
 // What one load of a packing must be aligned to.
 int loaded_bytes(Packing packing);

@@ -3,6 +3,7 @@
 // The warp by texture gathers: one fetch gives the four taps of a bilinear pixel as they are stored, clamped
 // to the picture, and the weights are those of blend() (integers.h). Where gathers are not right, at some
 // borders or where alpha weighs, a thread does its pixels by loads.
+#include "ptx.cuh"
 #include "warp_kernel.cuh"
 
 namespace cudawarp {
@@ -227,14 +228,6 @@ __device__ void warp_alpha(const KernelPass& k, int i, int j, int64_t x, int64_t
     warp_singly<F, Interpolation::bilinear, false, false>(k, i, j, x, y);
 }
 
-// 0, which the compiler cannot know: what is read through it is read there and not before, where all threads
-// would read it.
-__device__ int zero() {
-  int z;
-  asm volatile("mov.u32 %0, 0;" : "=r"(z));
-  return z;
-}
-
 template <class F>
 __device__ void warp_gathered(const KernelArgs& args, int pass, int2 block) {
   constexpr Packing P = F::kPacking;
@@ -338,12 +331,13 @@ __global__ void probe_kernel(cudaTextureObject_t texture, const uint8_t* data, i
 
 }  // namespace
 
-void probe_gather(cudaTextureObject_t texture, int bytes, const uint8_t* data, int pitch, int side,
-                  int* wrong, cudaStream_t stream) {
+cudaError_t probe_gather(cudaTextureObject_t texture, int bytes, const uint8_t* data, int pitch, int side,
+                         int* wrong, cudaStream_t stream) {
   const auto kernel = bytes == 1   ? probe_kernel<uint8_t>
                       : bytes == 2 ? probe_kernel<uint16_t>
                                    : probe_kernel<uint32_t>;
-  kernel<<<side + 3, side + 3, 0, stream>>>(texture, data, pitch, side, wrong);
+  void* arguments[] = {&texture, &data, &pitch, &side, &wrong};
+  return cudaLaunchKernel(kernel, side + 3, side + 3, arguments, 0, stream);
 }
 
 Kernel gather_kernel_of(const KernelArgs& args) {

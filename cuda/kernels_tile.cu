@@ -226,7 +226,7 @@ __device__ void warp_tile(const KernelPass& k, int2 block, uint8_t* tile) {
 
 template <class First, class Chroma, int Taps>
 __global__ void __launch_bounds__(kTileThreads, 4) tile_kernel(const __grid_constant__ KernelArgs args) {
-  extern __shared__ __align__(16) uint8_t tile[];
+  uint8_t* const tile = shared_memory();
   const int block = blockIdx.x;
   if constexpr (!std::is_void_v<Chroma>) {
     const KernelPass& chroma = args.pass[1];

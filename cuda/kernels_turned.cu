@@ -104,10 +104,7 @@ __device__ void weigh(const KernelPass& k, const uint8_t* at, int64_t x, int64_t
 
 // Codes from kMiddle on to bytes, the first lowest.
 __device__ uint32_t pack(int a, int b, int c, int d) {
-  uint32_t high, all;
-  asm("cvt.pack.sat.s8.s32.b32 %0, %1, %2, %3;" : "=r"(high) : "r"(d), "r"(c), "r"(0));
-  asm("cvt.pack.sat.s8.s32.b32 %0, %1, %2, %3;" : "=r"(all) : "r"(b), "r"(a), "r"(high));
-  return all ^ 0x01010101 * kMiddle;
+  return saturated_signed_bytes(a, b, c, d) ^ 0x01010101u * kMiddle;
 }
 
 // Whatever the place and the taps.
@@ -253,7 +250,7 @@ __device__ void warp_turned(const KernelPass& k, int2 block, uint8_t* texels) {
 
 template <class First, class Chroma, int Taps>
 __global__ void __launch_bounds__(kTurnedThreads, 8) turned_kernel(const __grid_constant__ KernelArgs args) {
-  extern __shared__ __align__(16) uint8_t texels[];
+  uint8_t* const texels = shared_memory();
   const int block = blockIdx.x;
   if constexpr (!std::is_void_v<Chroma>) {
     const KernelPass& chroma = args.pass[1];

@@ -3,6 +3,7 @@
 // A tile of the source in shared memory, and sums of bytes; inside the CUDA engine only.
 #pragma once
 
+#include "ptx.cuh"
 #include "warp_kernel.cuh"
 
 namespace cudawarp {
@@ -54,25 +55,12 @@ __device__ void gather_box(uint8_t* tile, const KernelPass& k, int channel, int 
   }
 }
 
-__device__ int dot_low(uint32_t weights, uint32_t bytes, int sum) {
-  asm("dp2a.lo.s32.u32 %0, %1, %2, %0;" : "+r"(sum) : "r"(weights), "r"(bytes));
-  return sum;
-}
-__device__ int dot_high(uint32_t weights, uint32_t bytes, int sum) {
-  asm("dp2a.hi.s32.u32 %0, %1, %2, %0;" : "+r"(sum) : "r"(weights), "r"(bytes));
-  return sum;
-}
-
 // Sums of a filter to bytes, side by side.
 template <int Bytes>
 __device__ uint32_t rounded_bytes(const int (&sum)[Bytes], int shift) {
   int code[4] = {};
   each<Bytes>([&](int c) { code[c] = kMiddle + ((sum[c] + (1 << (shift - 1)) + kLost) >> shift); });
-  uint32_t high = 0, all;
-  if constexpr (Bytes == 4)
-    asm("cvt.pack.sat.u8.s32.b32 %0, %1, %2, %3;" : "=r"(high) : "r"(code[3]), "r"(code[2]), "r"(0));
-  asm("cvt.pack.sat.u8.s32.b32 %0, %1, %2, %3;" : "=r"(all) : "r"(code[1]), "r"(code[0]), "r"(high));
-  return all;
+  return saturated_bytes(code[0], code[1], code[2], code[3]);
 }
 
 }  // namespace
