@@ -5,6 +5,6 @@ set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=../.ci/setup.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../.ci/setup.sh"
 
-install_missing "${BUILD_PACKAGES[@]}" "${RUN_PACKAGES[@]}"
+install_missing "${BUILD_PACKAGES[@]}" "${RUN_PACKAGES[@]}" "${TEST_PACKAGES[@]}"
 build all
 exec meson test -C "$BUILD" --no-rebuild --print-errorlogs "$@"
