@@ -219,10 +219,10 @@ void set_box_source(KernelPass& k) {
              (reinterpret_cast<uintptr_t>(k.src.data[c]) | static_cast<uintptr_t>(k.src.pitch[c])) % 16 == 0;
 }
 
-void lay_out_tile(KernelPass& k, Interpolation interpolation, int& blocks) {
+void lay_out_tile(KernelPass& k, Interpolation interpolation, int height, int& blocks) {
   k.interpolation = interpolation;
   set_box_source(k);
-  set_blocks(k, 8 * k.warps_x * k.pixels, 32 / k.warps_x, blocks);
+  set_blocks(k, 8 * k.warps_x * k.pixels, height, blocks);
 }
 
 // Whether all passes can be done by tiles, which are set then.
@@ -286,6 +286,86 @@ bool set_turned(KernelArgs& args) {
   return true;
 }
 
+// How many lanes of a warp of 8x4 pixels read one bank of shared memory at once, where rows of the tile lie
+// so many bytes apart.
+int lanes_of_bank(const PassPlan& p, int bytes, int pitch) {
+  int32_t words[32], lanes[32] = {};
+  for (int n = 0; n < 32; ++n) {
+    const int64_t x = n % 8 * p.x_per_i + n / 8 * p.x_per_j, y = n % 8 * p.y_per_i + n / 8 * p.y_per_j;
+    words[n] = (static_cast<int32_t>(x >> 32) * bytes + static_cast<int32_t>(y >> 32) * pitch) >> 2;
+  }
+  std::sort(words, words + 32);
+  for (int n = 0; n < 32; ++n)
+    if (n == 0 || words[n] != words[n - 1]) ++lanes[words[n] & 31];
+  return *std::max_element(lanes, lanes + 32);
+}
+
+// The best of the pitches from `least` on for which there is room.
+int best_pitch(const PassPlan& p, int bytes, int least, int64_t most) {
+  int best = least, lanes = 32;
+  for (int pitch = least; pitch <= most && pitch < least + 128; pitch += 16)
+    if (const int n = lanes_of_bank(p, bytes, pitch); n < lanes) best = pitch, lanes = n;
+  return best;
+}
+
+// Averages over turned footprints: a tile and the box of the source that its footprints lie in, behind the
+// pieces of the kernels. False where there is no room for one.
+bool set_average(KernelPass& k, int bytes, Interpolation interpolation) {
+  const PassPlan& p = k.plan;
+  const Footprint& f = p.footprint;
+  const int planes = is_packed(p.store) ? 1 : p.src_channels;
+  constexpr int64_t kPixel = 2 * kHalfPixel;
+  // From the source point's pixel to where a row of taps may begin, and to the first row.
+  const int64_t before_x = std::max(f.span_x, p.taps * kPixel - f.span_x) + kPixel, before_y = f.span_y;
+  k.tap_x = kHalfPixel - 1 - before_x, k.tap_y = kHalfPixel - 1 - before_y;
+  const auto across = [](int64_t q32) { return static_cast<int32_t>((q32 + kPixel - 1) >> 32); };
+  const int columns = across(before_x + f.span_x) + 1, rows = p.turned.rows + 1;
+  const bool tents = interpolation == Interpolation::bilinear, same = f.half1 == f.half2;
+  const int most_copies = tents ? 1 : 16 * kLines / p.turned.lines / (same ? 1 : 2);
+  constexpr struct {
+    int warps_x, warps_y, pixels;
+  } kTiles[] = {{1, 8, 8}, {1, 8, 4}, {2, 4, 2}, {2, 4, 1}, {2, 2, 1}};
+  constexpr int64_t kManyBlocks = 1500;  // fewer leave a large GPU idle
+  for (const auto& tile : kTiles) {
+    k.warps_x = tile.warps_x, k.warps_y = tile.warps_y, k.pixels = tile.pixels;
+    const int width = 8 * tile.warps_x * tile.pixels, height = 4 * tile.warps_y;
+    if (tile.pixels > 1 && int64_t{p.dst_w} * p.dst_h < kManyBlocks * width * height) continue;
+    const auto extent = [&](int64_t per_i, int64_t per_j, int64_t& low, int64_t& high) {
+      low = lower(per_i, width) + lower(per_j, height);
+      high = -lower(-per_i, width) - lower(-per_j, height);
+      return static_cast<int32_t>(std::min<int64_t>((high - low) >> 32, kAverageBytes)) + 1;
+    };
+    k.box_w = extent(p.x_per_i, p.x_per_j, k.low_x, k.high_x) + columns;
+    k.box_h = extent(p.y_per_i, p.y_per_j, k.low_y, k.high_y) + rows;
+    k.box_pitch = (k.box_w * bytes + 15 + 4 + 15) / 16 * 16;
+    k.step_x = 8 * p.x_per_i, k.step_y = 8 * p.y_per_i;
+    for (const int copies : {most_copies, most_copies / 2}) {
+      if (copies == 0) continue;
+      const int lines = tents ? 0 : (p.turned.lines + 1) * copies * 8;
+      k.line_copies = copies, k.second_lines = same ? 0 : lines;
+      k.tile_at = ((same ? lines : 2 * lines) + 15) / 16 * 16;
+      const int64_t most = (kAverageBytes - 16 - k.tile_at) / (int64_t{k.box_h} * planes);
+      if (k.box_pitch > most) continue;
+      k.box_pitch = best_pitch(p, bytes, k.box_pitch, most);
+      return true;
+    }
+  }
+  return false;
+}
+
+// Whether all passes can be done so, which are set then.
+bool set_averages(KernelArgs& args, Interpolation interpolation) {
+  for (int n = 0; n < args.passes; ++n) {
+    KernelPass& k = args.pass[n];
+    const PassPlan& p = k.plan;
+    const int bytes = same_texels(k);
+    if (bytes == 0 || !p.integers || !p.shrinks || p.footprint.upright || p.taps != args.pass[0].plan.taps)
+      return false;
+    if (!set_border_texel(k) || !set_average(k, bytes, interpolation)) return false;
+  }
+  return true;
+}
+
 cudaError_t launch(Kernel kernel, KernelArgs& args, int blocks, int threads, int shared_bytes,
                    cudaStream_t stream) {
   void* arguments[] = {&args};
@@ -313,10 +393,20 @@ cudaError_t launch_warp(KernelArgs& args, Interpolation interpolation, bool gath
   if (interpolation != Interpolation::nearest && set_tiles(args)) {
     int bytes = 0;
     for (int n = 0; n < args.passes; ++n) {
-      lay_out_tile(args.pass[n], interpolation, blocks);
+      lay_out_tile(args.pass[n], interpolation, 32 / args.pass[n].warps_x, blocks);
       bytes = std::max(bytes, tile_bytes(args.pass[n]));
     }
     return launch(tile_kernel_of(args, args.pass[0].plan.taps), args, blocks, kTileThreads, bytes, stream);
+  }
+  if (interpolation != Interpolation::nearest && set_averages(args, interpolation)) {
+    int bytes = 0;
+    for (int n = 0; n < args.passes; ++n) {
+      KernelPass& k = args.pass[n];
+      lay_out_tile(k, interpolation, 4 * k.warps_y, blocks);
+      const int planes = is_packed(k.plan.store) ? 1 : k.plan.src_channels;
+      bytes = std::max(bytes, k.tile_at + k.box_pitch * k.box_h * planes + 16);
+    }
+    return launch(average_kernel_of(args), args, blocks, kTileThreads, bytes, stream);
   }
   bool antialias = false;
   for (int n = 0; n < args.passes; ++n) antialias = antialias || args.pass[n].plan.shrinks;

@@ -29,6 +29,7 @@ constexpr int kGatherX = 64, kGatherY = 8, kGatherThreads = 128;
 // With tiles a thread has pixels of a row of its warp's 8x4, as many as the tile needs, side by side; a block
 // is 8 warps below each other, or 2x4.
 constexpr int kTileThreads = 256, kTileBytes = 40 * 1024;  // at most, of the source in shared memory
+constexpr int kAverageBytes = 48 * 1024;                   // the same with what the averages keep beside it
 
 // With cells (kernels_turned.cu) a warp does 4 rows at a time of a block of 32 rows, and as many of its
 // columns at once as its threads write in whole words. By the bytes of a texel.
@@ -75,6 +76,11 @@ struct KernelPass {
   // or not; else 0.
   int32_t table_at;
   bool swapped;
+  // Averages over turned footprints: the tile's place in shared memory, behind the pieces of the kernels, of
+  // each of which there are so many copies; from the first kernel's to the second's, 0 where they are the
+  // same.
+  // Warps below each other; the rest of the 8 only help to fill it.
+  int32_t tile_at, line_copies, second_lines, warps_y;
   bool wide;
   Interpolation interpolation;
   // With cells: where they begin in shared memory, and bytes between their rows; 16 bytes of cells at a time
@@ -107,6 +113,9 @@ Kernel gather_kernel_of(const KernelArgs& args);
 Kernel tile_kernel_of(const KernelArgs& args, int taps);
 // The same for maps that turn, bicubic (4 taps) and Lanczos (6).
 Kernel turned_kernel_of(const KernelArgs& args, int taps);
+
+// The same by tiles: averages over turned footprints in integers.
+Kernel average_kernel_of(const KernelArgs& args);
 
 // Queues one launch that does all passes. Sources must be aligned to the words that their packing reads
 // (loaded_bytes()). With `gather` every pass has its textures. Fills in what follows the textures in each

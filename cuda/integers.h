@@ -173,11 +173,120 @@ CUDAWARP_BOTH bool filter_footprint(const PassPlan& p, const Source& s, int64_t 
                                     footprint_axis<I, Taps>(y, f.span_y, half_y(f)), cover, word);
 }
 
+// Averages over turned footprints, by rows of taps, each of which has a weight of its own; divided by the sum
+// of the weights. Bytes times weights of all taps fit into 32 bits.
+
+// Where the taps of a pixel begin, and how far down its rows it has come.
+struct TurnedRows {
+  int x, y;          // the pixel of the source point less 1/2, and the first row
+  float fraction;    // beyond that pixel
+  float end;         // the last column where a row may begin, from x
+  float low1, low2;  // columns where a row begins, less 1/2, from x
+  float row1, row2;  // what dy adds to a tap's place
+
+  CUDAWARP_BOTH TurnedRows(const PassPlan& p, int64_t at_x, int64_t at_y, int taps) {
+    const TurnedTaps& t = p.turned;
+    const Cell cell = cell_of(at_x - kHalfPixel), down = cell_of(at_y - kHalfPixel);
+    x = cell.index, fraction = cell.fraction;
+    y = first_within(at_y, p.footprint.span_y);
+    const float dy = static_cast<float>(y - down.index) - down.fraction, from = fraction + 0.5f;
+    end = whole(fraction + t.span - 0.5f) - static_cast<float>(taps - 1);
+    low1 = t.slope1 * dy - t.before1 + from;
+    low2 = t.slope2 * dy - t.before2 + from;
+    row1 = t.y1 * dy, row2 = t.y2 * dy;
+  }
+
+  static constexpr float kWhole = 12582912.0f;  // 3 2^22: from here on floats are whole numbers
+  static CUDAWARP_BOTH float whole(float v) { return (v + kWhole) - kWhole; }
+
+  // From x to the first tap of this row; and its place along both directions.
+  CUDAWARP_BOTH int first(const TurnedTaps& t, float& t1, float& t2) const {
+    const float grid = smaller(larger(low1, low2), end) + kWhole, dx = (grid - kWhole) - fraction;
+    t1 = t.x1 * dx + row1, t2 = t.x2 * dx + row2;
+    return static_cast<int>(bits_of(grid) - 0x4b400000);
+  }
+  CUDAWARP_BOTH void next(const TurnedTaps& t) {
+    low1 = low1 + t.slope1, low2 = low2 + t.slope2;
+    row1 = row1 + t.y1, row2 = row2 + t.y2;
+  }
+};
+
+// The weight of a tap along one direction.
+CUDAWARP_BOTH float tent_weight(float t, float edge) {
+  return saturated(edge - fabsf(t));
+}
+CUDAWARP_BOTH float line_weight(const KernelLine& line, float q) {
+  return line.at + line.per * q;
+}
+
+template <Interpolation I>
+CUDAWARP_BOTH float turned_weight(const PassPlan& p, int direction, float t) {
+  if constexpr (I == Interpolation::bilinear) {
+    return tent_weight(t, direction == 0 ? p.turned.edge1 : p.turned.edge2);
+  } else {
+    const float q = saturated(fabsf(t));
+    const int lines = p.turned.lines;
+    const float grid = line_grid(lines);
+    const auto n = static_cast<int>(bits_of(q + grid) - bits_of(grid));
+#ifndef __CUDA_ARCH__
+    if (p.lines) return line_weight(p.lines[direction * (lines + 1) + n], q);
+#endif
+    const Footprint& f = p.footprint;
+    return line_weight(kernel_line<I>(n, lines, direction == 0 ? f.half1 : f.half2), q);
+  }
+}
+
+// Below this sum of weights the footprint has missed nearly every pixel.
+inline constexpr int kLeastWeight = kKernelOne / 2;
+
+CUDAWARP_BOTH uint32_t rounded_average(float value) {
+  return static_cast<uint32_t>(static_cast<int>(smaller(larger(value + 0.5f, 0.0f), 255.0f)));
+}
+
+// To words of the output, mixed with the border by coverage. False where alpha must weigh the colours.
+template <class F, Interpolation I, bool Inside>
+CUDAWARP_BOTH bool average(const PassPlan& p, const Source& s, int64_t x, int64_t y, float cover,
+                           typename F::Word& word) {
+  constexpr int kLast = F::kChannels - 1;
+  const TurnedTaps& t = p.turned;
+  TurnedRows rows(p, x, y, p.taps);
+  int sum[F::kChannels] = {}, weights = 0;
+  uint32_t opaque = ~0u;
+  CUDAWARP_ROLLED
+  for (int j = 0; j < t.rows; ++j, rows.next(t)) {
+    const int row = index_of<Inside>(p, rows.y + j, p.src_h);
+    float t1, t2;
+    const int first = rows.x + rows.first(t, t1, t2);
+    CUDAWARP_ROLLED
+    for (int i = 0; i < p.taps; ++i, t1 = t1 + t.x1, t2 = t2 + t.x2) {
+      const float product = turned_weight<I>(p, 0, t1) * turned_weight<I>(p, 1, t2);
+      const auto weight = static_cast<int16_t>(bits_of(product + kWeightGrid) & 0xffff);
+      const typename F::Word tap =
+          F::template tap_words<Inside>(p, s, index_of<Inside>(p, first + i, p.src_w), row);
+      each<F::kChannels>([&](int k) { sum[k] += weight * static_cast<int>(tap.c[k]); });
+      weights += weight;
+      if constexpr (F::kAlpha) opaque &= tap.c[kLast];
+    }
+  }
+  if constexpr (F::kAlpha)
+    if ((opaque & p.largest_code) != p.largest_code) return false;
+  if (weights < kLeastWeight) return false;
+  const float share = 1.0f / static_cast<float>(weights);
+  typename F::Value value;
+  each<F::kChannels>([&](int k) { value.c[k] = static_cast<float>(sum[k]) * share; });
+  if (cover == 1.0f)
+    each<F::kChannels>([&](int k) { word.c[k] = rounded_average(value.c[k]); });
+  else
+    word = mixed<F>(p, value, cover);
+  return true;
+}
+
 // A pass in integers. False where alpha must weigh the colours.
 template <class F, Interpolation I, bool Antialias, bool Inside>
 CUDAWARP_BOTH bool warp_integers(const PassPlan& p, const Source& s, int64_t x, int64_t y, float cover,
                                  typename F::Word& word) {
   if constexpr (Antialias && F::kBytes) {
+    if (p.shrinks && !p.footprint.upright) return average<F, I, Inside>(p, s, x, y, cover, word);
     constexpr int kFew = footprint_taps(I), kMany = kFew + 2 < kMostTaps ? kFew + 2 : kMostTaps;
     if (p.shrinks && p.taps == kFew) return filter_footprint<F, I, kFew, Inside>(p, s, x, y, cover, word);
     if (p.shrinks) return filter_footprint<F, I, kMany, Inside>(p, s, x, y, cover, word);

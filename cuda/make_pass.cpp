@@ -198,9 +198,10 @@ void set_inside(PassPlan& p, Interpolation interpolation) {
   if (p.shrinks) {
     reach_x = reach(static_cast<double>(p.footprint.span_x) / kOne + 0.5);
     reach_y = reach(static_cast<double>(p.footprint.span_y) / kOne + 0.5);
-    if (p.integers) {  // always so many taps, the last of which may weigh nothing
+    if (p.integers) {  // always so many taps, the outermost of which may weigh nothing
+      const int rows = p.footprint.upright ? p.taps : p.turned.rows;
       reach_x = std::max(reach_x, reach(p.taps - static_cast<double>(p.footprint.span_x) / kOne + 0.5));
-      reach_y = std::max(reach_y, reach(p.taps - static_cast<double>(p.footprint.span_y) / kOne + 0.5));
+      reach_y = std::max(reach_y, reach(rows - static_cast<double>(p.footprint.span_y) / kOne + 0.5));
     }
   }
   p.inside_left = reach_x, p.inside_right = p.src_w - 1 - reach_x;
@@ -263,12 +264,60 @@ int permuted_bytes(Packing packing) {
   return packing == Packing::bytes4 ? 4 : packing == Packing::bytes3 ? 3 : packing == Packing::bytes2 ? 2 : 0;
 }
 
+// How far bounds of a row's taps may lie away, and change from row to row; beyond that there is none.
+constexpr double kSteep = 64;
+
+// Fills in p.turned. The taps of a row of an integer average; 0 where there is none for this footprint.
+int set_turned(PassPlan& p, Interpolation interpolation) {
+  const Footprint& f = p.footprint;
+  if (f.step_x > 1 || f.step_y > 1) return 0;
+  const double margin = margin_of(interpolation), span_x = static_cast<double>(f.span_x) / kOne;
+  TurnedTaps& t = p.turned;
+  double length = 2 * span_x;
+  const auto bound = [&](double nx, double ny, double half, float& slope, float& before) {
+    const double reach = (half + margin) / std::abs(nx);
+    const bool steep = !(reach < kSteep) || std::abs(ny) > std::abs(nx) * kSteep;
+    slope = steep ? 0.0f : static_cast<float>(-ny / nx);
+    before = static_cast<float>(steep ? kSteep : reach);
+    if (!steep) length = std::min(length, 2 * reach);
+  };
+  bound(f.x1, f.y1, f.half1, t.slope1, t.before1);
+  bound(f.x2, f.y2, f.half2, t.slope2, t.before2);
+  const double taps = std::max(4.0, 2 * std::ceil(length / 2)),
+               rows = std::ceil(2 * static_cast<double>(f.span_y) / kOne);
+  const bool tents = interpolation == Interpolation::bilinear;
+  if (taps > (tents ? kMostTurnedTents : kMostTurnedTaps) || rows > kMostTurnedRows) return 0;
+  // What a block of 16x8 output pixels reads must fit a tile of the GPU's.
+  const auto box = [](int64_t per_i, int64_t per_j, int64_t span) {
+    return (16.0 * std::abs(per_i) + 8.0 * std::abs(per_j) + 2.0 * span) / kOne + 3;
+  };
+  constexpr double kMostTile = 9000;
+  if (box(p.x_per_i, p.x_per_j, f.span_x) * box(p.y_per_i, p.y_per_j, f.span_y) > kMostTile) return 0;
+  const double scale1 = tents ? 1 : 1 / (f.half1 + margin), scale2 = tents ? 1 : 1 / (f.half2 + margin);
+  t.x1 = static_cast<float>(f.x1 * scale1), t.y1 = static_cast<float>(f.y1 * scale1);
+  t.x2 = static_cast<float>(f.x2 * scale2), t.y2 = static_cast<float>(f.y2 * scale2);
+  t.edge1 = f.half1 + 0.5f, t.edge2 = f.half2 + 0.5f;
+  t.span = static_cast<float>(span_x);
+  t.rows = static_cast<int32_t>(rows);
+  constexpr float kNarrow = 0.75f;  // narrow kernels of Lanczos are curved most
+  const bool curved = interpolation == Interpolation::lanczos && std::min(f.half1, f.half2) < kNarrow;
+  t.lines = curved ? kMostLines : kLines;
+  return static_cast<int>(taps);
+}
+
 // Of the integer averages; 0 where there is none for this footprint.
 int taps_of_footprint(const Footprint& f, Interpolation interpolation) {
   const int64_t width = 2 * std::max(f.span_x, f.span_y);
   const int few = footprint_taps(interpolation), many = std::min(few + 2, kMostTaps);
   if (!f.upright || width > many * kOneFixed) return 0;
   return width <= few * kOneFixed ? few : many;
+}
+
+bool has_alpha(FetchId fetch) {
+#define CUDAWARP_ALPHA(name, packing, channels, alpha) alpha,
+  constexpr bool kAlpha[] = {CUDAWARP_FETCHES(CUDAWARP_ALPHA)};
+#undef CUDAWARP_ALPHA
+  return kAlpha[static_cast<size_t>(fetch)];
 }
 
 void set_formats(PassPlan& p, const WarpPlan& plan, Interpolation interpolation) {
@@ -298,8 +347,14 @@ void set_formats(PassPlan& p, const WarpPlan& plan, Interpolation interpolation)
   const int most = interpolation == Interpolation::nearest                  ? 0
                    : interpolation == Interpolation::bilinear && !p.shrinks ? 10
                                                                             : 8;
-  p.taps = static_cast<uint8_t>(p.shrinks ? taps_of_footprint(p.footprint, interpolation)
-                                          : taps_of(interpolation));
+  const bool turned = p.shrinks && !p.footprint.upright;
+  // Over turned footprints only where tiles do it.
+  const bool samples = from.packing == Packing::samples8 && from.step == 1 && !has_alpha(p.fetch),
+             packed = from.packing == Packing::bytes2 || from.packing == Packing::bytes4;
+  const bool texels = from.packing == to.packing && from.step == to.step && (samples || packed);
+  p.taps = static_cast<uint8_t>(turned      ? texels && most == 8 ? set_turned(p, interpolation) : 0
+                                : p.shrinks ? taps_of_footprint(p.footprint, interpolation)
+                                            : taps_of(interpolation));
   p.integers = p.taps > 0 && p.same_words && src.depth <= most && src_alpha_depth == src.depth;
   for (int k = 0; k < 3; ++k) {
     p.scale[k] = static_cast<float>(std::ldexp(color_scale, -src.low_zeros));
@@ -307,13 +362,6 @@ void set_formats(PassPlan& p, const WarpPlan& plan, Interpolation interpolation)
   }
   p.scale[3] = static_cast<float>(double(largest_code(dst_alpha_depth)) / largest_code(src_alpha_depth));
   p.largest[3] = static_cast<float>(largest_code(dst_alpha_depth));
-}
-
-bool has_alpha(FetchId fetch) {
-#define CUDAWARP_ALPHA(name, packing, channels, alpha) alpha,
-  constexpr bool kAlpha[] = {CUDAWARP_FETCHES(CUDAWARP_ALPHA)};
-#undef CUDAWARP_ALPHA
-  return kAlpha[static_cast<size_t>(fetch)];
 }
 
 void set_border(PassPlan& p, const WarpParams& params, const FrameDesc& dst) {
@@ -357,6 +405,21 @@ PassPlan make_pass(const WarpParams& params, const WarpPlan& plan, int group, in
   set_inside(p, params.interpolation);
   set_border(p, params, plan.dst);
   return p;
+}
+
+void match_passes(WarpPlan& plan) {
+  bool all = true;
+  uint8_t taps = 0;
+  const auto turned = [](const PassPlan& p) { return p.integers && p.shrinks && !p.footprint.upright; };
+  for (int k = 0; k < plan.passes; ++k)
+    all = all && turned(plan.pass[k]), taps = std::max(taps, plan.pass[k].taps);
+  for (int k = 0; k < plan.passes; ++k) {
+    PassPlan& p = plan.pass[k];
+    if (!turned(p)) continue;
+    p.integers = all;
+    p.taps = taps;
+    set_inside(p, plan.interpolation);
+  }
 }
 
 bool is_copy(const PassPlan& p) {

@@ -12,6 +12,10 @@ namespace cudawarp {
 // height 0.
 PassPlan make_pass(const WarpParams& params, const WarpPlan& plan, int group, int field);
 
+// Of the passes of a plan that is else complete: integer averages over turned footprints, which the GPU does
+// in one launch, go together or not at all, and have as many taps in a row.
+void match_passes(WarpPlan& plan);
+
 // Whether the pass moves whole pixels to whole pixels, and whether it moves none.
 bool is_copy(const PassPlan& pass);
 bool is_identity(const PassPlan& pass);

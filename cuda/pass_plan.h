@@ -61,6 +61,24 @@ struct Footprint {
   bool upright;            // both directions are along rows and columns
 };
 
+// A straight piece of an averaged kernel: at + per q, where q goes from 0 in its middle to 1 at its end.
+struct KernelLine {
+  float at, per;
+};
+
+// How the integer average over a turned footprint finds and weighs its taps: `rows` rows of
+// PassPlan::taps each. A tap at (dx, dy) from the source point lies at x1 dx + y1 dy of the first direction's
+// kernel, in pixels (bilinear) or in parts of its reach (the others); likewise the second. The taps of a row
+// lie beyond slope1 dy - before1 and slope2 dy - before2.
+struct TurnedTaps {
+  float x1, y1, x2, y2;
+  float edge1, edge2;  // of the tents of bilinear
+  float slope1, before1, slope2, before2;
+  float span;  // Footprint::span_x, in pixels
+  int32_t rows;
+  int32_t lines;  // of each averaged kernel (weights.h)
+};
+
 struct PassPlan {
   // The source point of the centre of output pixel (i, j): x = x0 + x_per_i i + x_per_j j, y likewise. Within
   // +-2^30 pixels for every pixel of the output.
@@ -78,7 +96,9 @@ struct PassPlan {
   int32_t inside_left, inside_right, inside_top, inside_bottom;
 
   Footprint footprint;
-  bool shrinks;  // average over the footprint
+  TurnedTaps turned;
+  const KernelLine* lines;  // of both directions (weights.h); the CPU engine's own, null elsewhere
+  bool shrinks;             // average over the footprint
 
   Outside outside;
   FetchId fetch;
@@ -94,8 +114,8 @@ struct PassPlan {
   uint8_t low_zeros;
   bool same_words;  // the output's words are the source's
   // In integers where the taps are opaque: words of up to 10 bits (bilinear) or of 8 (bicubic, lanczos, and
-  // all where the map shrinks, with an upright footprint that `taps` along each axis hold) stay what they
-  // are.
+  // all where the map shrinks, with an upright footprint that `taps` along each axis hold, or a turned one
+  // whose rows do) stay what they are.
   bool integers;
   uint8_t taps;
   uint32_t largest_code;  // of a colour of the output

@@ -55,6 +55,7 @@ Expected<WarpPlan> make_plan(const WarpParams& params, const FrameDesc& src, con
     }
   plan.interpolation = copy ? Interpolation::nearest : params.interpolation;
   plan.identity = identity;
+  match_passes(plan);
   return plan;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "pass_io.h"
@@ -109,16 +110,38 @@ WarpRows rows_of(const PassPlan& p, Interpolation interpolation) {
   return nullptr;
 }
 
+// The averaged kernels of a pass, in pieces.
+using Lines = std::array<KernelLine, 2 * (kMostLines + 1)>;
+
+template <Interpolation I>
+void set_lines(Lines& lines, const PassPlan& p) {
+  const int count = p.turned.lines;
+  for (int n = 0; n <= count; ++n) {
+    lines[n] = kernel_line<I>(n, count, p.footprint.half1);
+    lines[count + 1 + n] = kernel_line<I>(n, count, p.footprint.half2);
+  }
+}
+
 }  // namespace
 
 void warp_on_cpu(const WarpPlan& plan, const ConstImage& src, const Image& dst, const ParallelFor& parallel) {
+  std::array<PassPlan, kMaxPasses> passes = plan.pass;
+  std::array<Lines, kMaxPasses> lines;
+  for (int k = 0; k < plan.passes; ++k) {
+    if (!passes[k].integers || !passes[k].shrinks || passes[k].footprint.upright) continue;
+    if (plan.interpolation == Interpolation::bicubic)
+      set_lines<Interpolation::bicubic>(lines[k], passes[k]);
+    else if (plan.interpolation == Interpolation::lanczos)
+      set_lines<Interpolation::lanczos>(lines[k], passes[k]);
+    passes[k].lines = lines[k].data();
+  }
   int bands[kMaxPasses + 1] = {0};
   for (int k = 0; k < plan.passes; ++k)
     bands[k + 1] = bands[k] + (plan.pass[k].dst_h + kBandRows - 1) / kBandRows;
   parallel(bands[plan.passes], [&](int band) {
     int k = 0;
     while (band >= bands[k + 1]) ++k;
-    const PassPlan& p = plan.pass[k];
+    const PassPlan& p = passes[k];
     const int first = (band - bands[k]) * kBandRows;
     rows_of(p, plan.interpolation)(p, source_of(plan, p, src), target_of(plan, p, dst), first,
                                    std::min(first + kBandRows, p.dst_h));

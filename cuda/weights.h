@@ -8,6 +8,9 @@
 // for whole s every interpolation gives the mean of s pixels.
 #pragma once
 
+#include <cmath>
+#include <cstring>
+
 #include "pass_plan.h"
 
 #ifdef __CUDACC__
@@ -169,6 +172,68 @@ CUDAWARP_BOTH void integer_footprint(float first, float half, int (&w)[Taps]) {
     sum = sum + weights[k];
   }
   to_integers(weights, kKernelOne / sum, w);
+}
+
+// Footprints that lie turned. A weight is the product of two, and where it is added to kWeightGrid its lowest
+// 16 bits are the integer nearest to kKernelOne times it.
+inline constexpr int kMostTurnedTaps = 12,
+                     kMostTurnedTents = 8;  // of a row; kernels are made for even numbers
+inline constexpr int kMostTurnedRows = 16;
+inline constexpr float kWeightGrid = 768.0f;
+
+CUDAWARP_BOTH uint32_t bits_of(float v) {
+#ifdef __CUDA_ARCH__
+  return __float_as_uint(v);
+#else
+  uint32_t bits;
+  std::memcpy(&bits, &v, sizeof bits);
+  return bits;
+#endif
+}
+inline constexpr uint32_t kWeightGridBits = 0x44400000;
+
+// An averaged kernel of bicubic and Lanczos in straight pieces, kLines or kMostLines from its middle to its
+// end: the nearest of them to q is that of line_grid() + q in its lowest bits. Beyond the end is 0.
+inline constexpr int kLines = 128, kMostLines = 256;
+CUDAWARP_BOTH constexpr float line_grid(int lines) {
+  return 8388608.0f / lines;
+}
+
+CUDAWARP_BOTH float saturated(float v) {
+#ifdef __CUDA_ARCH__
+  return __saturatef(v);
+#else
+  return v < 0.0f ? 0.0f : v > 1.0f ? 1.0f : v;
+#endif
+}
+
+// As one instruction where there is one.
+CUDAWARP_BOTH float larger(float a, float b) {
+#ifdef __CUDA_ARCH__
+  return fmaxf(a, b);
+#else
+  return a > b ? a : b;
+#endif
+}
+CUDAWARP_BOTH float smaller(float a, float b) {
+#ifdef __CUDA_ARCH__
+  return fminf(a, b);
+#else
+  return a < b ? a : b;
+#endif
+}
+
+// Piece n of so many, through two points of the kernel that lie so that the mean square of what the line is
+// off is least.
+template <Interpolation I>
+CUDAWARP_BOTH KernelLine kernel_line(int n, int lines, float half) {
+  if (n >= lines) return {};
+  constexpr float kReach = I == Interpolation::lanczos ? 2.5f : I == Interpolation::bicubic ? 1.5f : 0.5f;
+  const float step = 1.0f / lines, aside = 0.28867513f * step, middle = n * step, reach = half + kReach;
+  const float before = footprint_weight<I>((middle - aside) * reach, half),
+              after = footprint_weight<I>((middle + aside) * reach, half);
+  const float per = (after - before) * 0.5f / aside;
+  return {(after + before) * 0.5f - per * middle, per};
 }
 
 }  // namespace cudawarp

@@ -71,6 +71,32 @@ void check_footprints(double reach) {
   assert_fits(I, largest);
 }
 
+// The pieces of an averaged kernel against itself, and their products as integers of 16 bits, of which those
+// of all taps of a pixel must fit.
+template <Interpolation I>
+void check_lines(double reach) {
+  double largest = 0;
+  for (const int lines : {kLines, kMostLines})
+    for (double half = lines == kLines && I == Interpolation::lanczos ? 0.75 : 0.5; half < 6; half += 0.23) {
+      const double step = (half + reach) / lines;
+      for (int n = 0; n <= 1500; ++n) {
+        const float q = static_cast<float>(n) / 1500, t = static_cast<float>(q * (half + reach));
+        const float grid = line_grid(lines);
+        const auto piece = static_cast<int>(bits_of(q + grid) - bits_of(grid));
+        ck_assert(piece >= 0 && piece <= lines);
+        const double got = line_weight(kernel_line<I>(piece, lines, static_cast<float>(half)), q),
+                     want = footprint_weight<I>(t, static_cast<float>(half));
+        largest = std::max(largest, std::abs(got));
+        ck_assert_msg(std::abs(got - want) < 0.4 * step * step + 1e-5,
+                      "half %g, %d lines: at %g it is %g, not %g", half, lines, t, got, want);
+      }
+      ck_assert(line_weight(kernel_line<I>(lines, lines, static_cast<float>(half)), 1.0f) == 0.0f);
+    }
+  ck_assert(largest * largest * kKernelOne < 32767);
+  ck_assert(largest * largest * kKernelOne * 255 * kMostTurnedTaps * kMostTurnedRows <
+            std::numeric_limits<int>::max());
+}
+
 }  // namespace
 
 GST_START_TEST(bilinear_weights) {
@@ -129,6 +155,17 @@ GST_START_TEST(footprints) {
 }
 GST_END_TEST;
 
+GST_START_TEST(lines) {
+  check_lines<Interpolation::bicubic>(1.5);
+  check_lines<Interpolation::lanczos>(2.5);
+  // A product of weights in the lowest bits of a sum.
+  for (const float product : {0.0f, 1.0f, -0.25f, 1.9f, 0.5f})
+    ck_assert_int_eq(static_cast<int16_t>(bits_of(product + kWeightGrid) & 0xffff),
+                     static_cast<int>(product * kKernelOne + 32768.5f) - 32768);
+  ck_assert_uint_eq(bits_of(kWeightGrid), kWeightGridBits);
+}
+GST_END_TEST;
+
 static Suite* core_integers_suite() {
   Suite* s = suite_create("core_integers");
   TCase* tc = tcase_create("integers");
@@ -137,6 +174,7 @@ static Suite* core_integers_suite() {
   tcase_add_test(tc, bilinear_rounding);
   tcase_add_test(tc, kernels);
   tcase_add_test(tc, footprints);
+  tcase_add_test(tc, lines);
   return s;
 }
 

@@ -3,8 +3,9 @@
 // The passes of a plan: what an output pixel covers where the map shrinks, fields, frames cut out of larger
 // ones.
 #include <cmath>
+#include <set>
 
-#include "cuda/fetch.h"
+#include "cuda/integers.h"
 #include "frames.h"
 
 #include <gst/check/gstcheck.h>  // last: its macro `fail` breaks standard headers
@@ -214,6 +215,59 @@ GST_START_TEST(taps_of_inside_pixels) {
 }
 GST_END_TEST;
 
+// The rows of taps of an integer average over a turned footprint: they hold every pixel that weighs anything,
+// and where a pixel counts as inside, so do they.
+GST_START_TEST(taps_of_turned_footprints) {
+  const double reaches[] = {0.5, 0.5, 1.5, 2.5};
+  int seen = 0;
+  for (const Interpolation interpolation :
+       {Interpolation::bilinear, Interpolation::bicubic, Interpolation::lanczos})
+    for (double angle = -179.3; angle < 180; angle += 11.7)
+      for (const Point scale : {Point{0.9, 0.9}, {0.5, 0.5}, {0.3, 0.3}, {0.25, -0.4}, {1.4, 0.5}})
+        for (const double shear : {0.0, 0.5}) {
+          const PassPlan p = plan_or_fail({.angle = angle,
+                                           .scale_x = scale.x,
+                                           .scale_y = scale.y,
+                                           .shear_x = shear,
+                                           .interpolation = interpolation},
+                                          kGray, kGray)
+                                 .pass[0];
+          if (!p.integers || p.footprint.upright) continue;
+          ++seen;
+          const Footprint& f = p.footprint;
+          const double reach = reaches[static_cast<int>(interpolation)];
+          for (int n = 0; n < 25; ++n) {
+            const int64_t x = 20 * kPixel + n * (kPixel / 24) - 1,
+                          y = 20 * kPixel + n * 7 % 25 * (kPixel / 24);
+            std::set<std::pair<int, int>> taps;
+            TurnedRows rows(p, x, y, p.taps);
+            int left = 20, right = 20;
+            for (int j = 0; j < p.turned.rows; ++j, rows.next(p.turned)) {
+              float t1, t2;
+              const int first = rows.x + rows.first(p.turned, t1, t2);
+              for (int i = 0; i < p.taps; ++i) taps.insert({first + i, rows.y + j});
+              left = std::min(left, first), right = std::max(right, first + p.taps - 1);
+            }
+            for (int j = 0; j < 40; ++j)
+              for (int i = 0; i < 40; ++i) {
+                const double dx = i + 0.5 - static_cast<double>(x) / kPixel,
+                             dy = j + 0.5 - static_cast<double>(y) / kPixel;
+                const bool weighs = std::abs(f.x1 * dx + f.y1 * dy) < f.half1 + reach - 1e-4 &&
+                                    std::abs(f.x2 * dx + f.y2 * dy) < f.half2 + reach - 1e-4;
+                if (weighs && taps.count({i, j}) == 0)
+                  ck_abort_msg("angle %g, scale (%g, %g), shear %g: no tap at (%g, %g)", angle, scale.x,
+                               scale.y, shear, dx, dy);
+              }
+            ck_assert_int_ge(left - 20 + p.inside_left, 0);
+            ck_assert_int_lt(right - 20 + p.inside_right, p.src_w);
+            ck_assert_int_ge(rows.y - 20 + p.inside_top, 0);
+            ck_assert_int_lt(rows.y + p.turned.rows - 1 - 20 + p.inside_bottom, p.src_h);
+          }
+        }
+  ck_assert_int_gt(seen, 300);
+}
+GST_END_TEST;
+
 // A frame whose corner lies inside a chroma block of a larger one.
 GST_START_TEST(cut_out_frames) {
   const FrameDesc whole = frame(Format::NV12, 16, 8);
@@ -251,6 +305,7 @@ static Suite* core_passes_suite() {
   tcase_add_test(tc, footprint_of_upright_maps);
   tcase_add_test(tc, taps_of_inside_pixels);
   tcase_add_test(tc, footprint_of_turned_maps);
+  tcase_add_test(tc, taps_of_turned_footprints);
   tcase_add_test(tc, wide_footprints_skip_pixels);
   tcase_add_test(tc, what_shrinks);
   tcase_add_test(tc, fields_have_passes_of_their_own);

@@ -35,6 +35,9 @@ struct uint2 {
 struct alignas(16) uint4 {
   unsigned x, y, z, w;
 };
+struct float2 {
+  float x, y;
+};
 struct dim3 {
   unsigned x = 1, y = 1, z = 1;
   dim3(unsigned columns = 1, unsigned rows = 1, unsigned layers = 1) : x(columns), y(rows), z(layers) {}
