@@ -172,40 +172,10 @@ int64_t lower(int64_t step, int count) {
   return std::min<int64_t>(0, step * (count - 1));
 }
 
-// Chooses a tile and the box of the source that its taps lie in: the largest that there is room for. False
-// where none is.
-bool set_tile(KernelPass& k, int bytes) {
-  const PassPlan& p = k.plan;
-  k.tap_x = k.tap_y = -kHalfPixel - (p.taps / 2 - 1) * (2 * kHalfPixel);
-  if (p.shrinks) k.tap_x = kHalfPixel - 1 - p.footprint.span_x, k.tap_y = kHalfPixel - 1 - p.footprint.span_y;
-  k.swapped = p.x_per_i == 0 && p.y_per_j == 0;
-  const bool apart = k.swapped || (p.x_per_j == 0 && p.y_per_i == 0);
-  if (p.shrinks && !apart) return false;  // footprints have no other weights than a table's
-  constexpr struct { int warps_x, pixels; } kTiles[] = {{1, 8}, {2, 2}, {2, 1}};
-  for (const auto& tile : kTiles) {
-    k.warps_x = tile.warps_x, k.pixels = tile.pixels;
-    const int width = 8 * tile.warps_x * tile.pixels, height = 32 / tile.warps_x;
-    const auto extent = [&](int64_t per_i, int64_t per_j, int64_t& low, int64_t& high) {
-      low = lower(per_i, width) + lower(per_j, height), high = -lower(-per_i, width) - lower(-per_j, height);
-      return static_cast<int32_t>(std::min<int64_t>((high - low) >> 32, kTileBytes)) + 1 + p.taps;
-    };
-    k.box_w = extent(p.x_per_i, p.x_per_j, k.low_x, k.high_x);
-    k.box_h = extent(p.y_per_i, p.y_per_j, k.low_y, k.high_y);
-    // 16 bytes more on the left where rows begin at multiples of it, and a word that is read beyond the taps.
-    k.box_pitch = (k.box_w * bytes + 15 + 4 + 15) / 16 * 16;
-    if (int64_t{k.box_pitch} * k.box_h > kTileBytes) continue;
-    k.step_x = 8 * k.warps_x * p.x_per_i, k.step_y = 8 * k.warps_x * p.y_per_i;
-    k.table_at = apart ? k.box_pitch * k.box_h : 0;
-    return true;
-  }
-  return false;
-}
-
 // Of shared memory.
-int tile_bytes(const KernelPass& k) {
-  const int entries = 8 * k.warps_x * k.pixels + 32 / k.warps_x,
-            entry = 4 + 2 * k.plan.taps + 4 * k.plan.taps;
-  return k.box_pitch * k.box_h + 16 + (k.table_at ? entries * entry : 0);
+int upright_bytes(const KernelPass& k, int bytes) {
+  const int across = kUprightUnits * 4 / bytes, taps = k.plan.taps;
+  return k.table_at + across * (4 + 2 * taps) + k.rows * ((4 * taps + 4 + 15) / 16 * 16);
 }
 
 // What a block needs to fill its box.
@@ -219,43 +189,100 @@ void set_box_source(KernelPass& k) {
              (reinterpret_cast<uintptr_t>(k.src.data[c]) | static_cast<uintptr_t>(k.src.pitch[c])) % 16 == 0;
 }
 
-void lay_out_tile(KernelPass& k, Interpolation interpolation, int height, int& blocks) {
-  k.interpolation = interpolation;
-  set_box_source(k);
-  set_blocks(k, 8 * k.warps_x * k.pixels, height, blocks);
+// The box of the source that a block of so many pixels reads, `taps` to each of them. False where it is huge.
+bool set_box(KernelPass& k, int bytes, int width, int height) {
+  const PassPlan& p = k.plan;
+  constexpr int64_t kMost = 1 << 16;
+  const auto extent = [&](int64_t per_i, int64_t per_j, int64_t& low, int64_t& high) {
+    low = lower(per_i, width) + lower(per_j, height), high = -lower(-per_i, width) - lower(-per_j, height);
+    return static_cast<int32_t>(std::min<int64_t>((high - low) >> 32, kMost)) + 1 + p.taps;
+  };
+  k.box_w = extent(p.x_per_i, p.x_per_j, k.low_x, k.high_x);
+  k.box_h = extent(p.y_per_i, p.y_per_j, k.low_y, k.high_y);
+  // 16 bytes more on the left where rows begin at multiples of it, and words that are read beyond the taps.
+  k.box_pitch = (k.box_w * bytes + 15 + 12 + 15) / 16 * 16;
+  return int64_t{k.box_pitch} * k.box_h <= kMost;
 }
 
-// Whether all passes can be done by tiles, which are set then.
-bool set_tiles(KernelArgs& args) {
+void set_first_tap(KernelPass& k) {
+  const PassPlan& p = k.plan;
+  k.tap_x = k.tap_y = -kHalfPixel - (p.taps / 2 - 1) * (2 * kHalfPixel);
+  if (p.shrinks) k.tap_x = kHalfPixel - 1 - p.footprint.span_x, k.tap_y = kHalfPixel - 1 - p.footprint.span_y;
+}
+
+// Bytes of two neighbours of 4-byte texels, channels in canonical order, and from there to an output pixel.
+void set_cell_order(KernelPass& k) {
+  const PassPlan& p = k.plan;
+  const auto both = [](uint32_t byte) { return byte | (byte + 4) << 4; };
+  const auto at = [&](int channel) { return (p.load_select >> (4 * channel)) & 3; };
+  k.low_cell = both(at(0)) | both(at(1)) << 8, k.high_cell = both(at(2)) | both(at(3)) << 8;
+  k.cell_order = p.store_select;
+}
+
+// Whether a pass is a filter of bytes in integers, by `taps` along each axis.
+bool is_filter(const KernelPass& k, int taps) {
+  const PassPlan& p = k.plan;
+  const bool words = p.store == Packing::samples16 || p.store == Packing::words2;
+  return same_texels(k) > 0 && !words && p.integers && p.taps >= 4 && p.taps == taps;
+}
+
+// ---- maps that keep columns and rows apart
+
+// Chooses the rows of a block: as many as there is room for. False where there is none.
+bool set_upright(KernelPass& k, int bytes) {
+  const int across = kUprightUnits * 4 / bytes;
+  set_first_tap(k);
+  for (k.row_shift = 5; k.row_shift >= 2; --k.row_shift) {
+    k.rows = 1 << k.row_shift;
+    if (!set_box(k, bytes, k.swapped ? k.rows : across, k.swapped ? across : k.rows)) continue;
+    k.lines_at = k.box_pitch * k.box_h + 16;
+    k.table_at = k.lines_at + kLinePitch * k.box_h;
+    const int most = k.row_shift > 2 ? kUprightBytes : kMostUprightBytes;
+    if (upright_bytes(k, bytes) <= most) return true;
+  }
+  return false;
+}
+
+bool set_upright(KernelArgs& args) {
   for (int n = 0; n < args.passes; ++n) {
     KernelPass& k = args.pass[n];
-    const int bytes = same_texels(k);
-    const bool words = k.plan.store == Packing::samples16 || k.plan.store == Packing::words2;
-    if (bytes == 0 || words || !k.plan.integers || k.plan.taps < 4 || k.plan.taps != args.pass[0].plan.taps)
-      return false;
-    if (!set_border_texel(k) || !set_tile(k, bytes)) return false;
+    const PassPlan& p = k.plan;
+    k.swapped = p.x_per_i == 0 && p.y_per_j == 0;
+    const bool apart = k.swapped || (p.x_per_j == 0 && p.y_per_i == 0);
+    if (!apart || !is_filter(k, args.pass[0].plan.taps) || !set_border_texel(k)) return false;
+    if (!set_upright(k, stored_bytes(p.store))) return false;
   }
   return true;
 }
 
-// The same with cells.
+void lay_out_upright(KernelPass& k, Interpolation interpolation, int& blocks) {
+  const int across = kUprightUnits * 4 / stored_bytes(k.plan.store);
+  k.interpolation = interpolation;
+  set_cell_order(k);
+  set_box_source(k);
+  set_blocks(k, k.swapped ? k.rows : across, k.swapped ? across : k.rows, blocks);
+}
+
+// ---- maps that turn
+
+// The cells of a block and its box. False where there is no room for them.
 bool set_turned(KernelPass& k, int texel) {
-  const PassPlan& p = k.plan;
-  const int width = turned_width(texel), chunk = texel == 4 ? 2 : 4 / texel;
-  k.tap_x = k.tap_y = -kHalfPixel - (p.taps / 2 - 1) * (2 * kHalfPixel);
-  const auto extent = [&](int64_t per_i, int64_t per_j, int64_t& low, int64_t& high) {
-    low = lower(per_i, width) + lower(per_j, kTurnedHeight);
-    high = -lower(-per_i, width) - lower(-per_j, kTurnedHeight);
-    return static_cast<int32_t>(std::min<int64_t>((high - low) >> 32, kTurnedBytes)) + 1 + p.taps;
-  };
-  k.box_w = extent(p.x_per_i, p.x_per_j, k.low_x, k.high_x);
-  k.box_h = extent(p.y_per_i, p.y_per_j, k.low_y, k.high_y);
+  const int chunk = texel == 4 ? 2 : 4 / texel;
+  set_first_tap(k);
+  if (!set_box(k, texel, turned_width(texel), kTurnedHeight)) return false;
   k.chunks = (k.box_w + 2 * chunk - 2) / chunk;
   k.per_chunks = static_cast<uint32_t>((uint64_t{1} << 32) / k.chunks + 1);
   k.cell_pitch = (k.chunks * 16 + 95) / 128 * 128 + 32;  // other banks for other rows
-  k.box_pitch = (k.box_w * texel + 15 + 12 + 15) / 16 * 16;
-  if (int64_t{k.box_pitch + k.cell_pitch} * k.box_h > kTurnedBytes) return false;
   k.cells_at = k.box_pitch * k.box_h;
+  return k.cells_at + int64_t{k.cell_pitch} * k.box_h <= kTurnedBytes;
+}
+
+bool set_turned(KernelArgs& args) {
+  for (int n = 0; n < args.passes; ++n) {
+    KernelPass& k = args.pass[n];
+    if (!is_filter(k, args.pass[0].plan.taps) || k.plan.shrinks || !set_border_texel(k)) return false;
+    if (!set_turned(k, stored_bytes(k.plan.store))) return false;
+  }
   return true;
 }
 
@@ -267,23 +294,9 @@ void lay_out_turned(KernelPass& k, int& blocks) {
     k.pixel_x[n] = column * p.x_per_i, k.pixel_y[n] = column * p.y_per_i;
   }
   k.round_x = 4 * kTurnedWarps * p.x_per_j, k.round_y = 4 * kTurnedWarps * p.y_per_j;
-  const auto both = [](uint32_t byte) { return byte | (byte + 4) << 4; };
-  const auto at = [&](int channel) { return (p.load_select >> (4 * channel)) & 3; };
-  k.low_cell = both(at(0)) | both(at(1)) << 8, k.high_cell = both(at(2)) | both(at(3)) << 8;
-  k.cell_order = p.store_select;
+  set_cell_order(k);
   set_box_source(k);
   set_blocks(k, turned_width(texel), kTurnedHeight, blocks);
-}
-
-bool set_turned(KernelArgs& args) {
-  for (int n = 0; n < args.passes; ++n) {
-    KernelPass& k = args.pass[n];
-    const int texel = same_texels(k);
-    const bool words = k.plan.store == Packing::samples16 || k.plan.store == Packing::words2;
-    if (texel == 0 || words || !k.plan.integers || k.plan.shrinks || k.plan.taps < 4) return false;
-    if (!set_border_texel(k) || !set_turned(k, texel)) return false;
-  }
-  return true;
 }
 
 // How many lanes of a warp of 8x4 pixels read one bank of shared memory at once, where rows of the tile lie
@@ -366,6 +379,12 @@ bool set_averages(KernelArgs& args, Interpolation interpolation) {
   return true;
 }
 
+void lay_out_average(KernelPass& k, Interpolation interpolation, int& blocks) {
+  k.interpolation = interpolation;
+  set_box_source(k);
+  set_blocks(k, 8 * k.warps_x * k.pixels, 4 * k.warps_y, blocks);
+}
+
 cudaError_t launch(Kernel kernel, KernelArgs& args, int blocks, int threads, int shared_bytes,
                    cudaStream_t stream) {
   void* arguments[] = {&args};
@@ -380,6 +399,16 @@ cudaError_t launch_warp(KernelArgs& args, Interpolation interpolation, bool gath
     for (int n = 0; n < args.passes; ++n) lay_out_gather(args.pass[n], blocks);
     return launch(gather_kernel_of(args), args, blocks, kGatherThreads, 0, stream);
   }
+  if (interpolation != Interpolation::nearest && set_upright(args)) {
+    int bytes = 0;
+    for (int n = 0; n < args.passes; ++n) {
+      KernelPass& k = args.pass[n];
+      lay_out_upright(k, interpolation, blocks);
+      bytes = std::max(bytes, upright_bytes(k, stored_bytes(k.plan.store)));
+    }
+    return launch(upright_kernel_of(args, args.pass[0].plan.taps), args, blocks, kUprightThreads, bytes,
+                  stream);
+  }
   if (interpolation != Interpolation::nearest && set_turned(args)) {
     int bytes = 0;
     for (int n = 0; n < args.passes; ++n) {
@@ -390,19 +419,11 @@ cudaError_t launch_warp(KernelArgs& args, Interpolation interpolation, bool gath
     return launch(turned_kernel_of(args, args.pass[0].plan.taps), args, blocks, kTurnedThreads, bytes,
                   stream);
   }
-  if (interpolation != Interpolation::nearest && set_tiles(args)) {
-    int bytes = 0;
-    for (int n = 0; n < args.passes; ++n) {
-      lay_out_tile(args.pass[n], interpolation, 32 / args.pass[n].warps_x, blocks);
-      bytes = std::max(bytes, tile_bytes(args.pass[n]));
-    }
-    return launch(tile_kernel_of(args, args.pass[0].plan.taps), args, blocks, kTileThreads, bytes, stream);
-  }
   if (interpolation != Interpolation::nearest && set_averages(args, interpolation)) {
     int bytes = 0;
     for (int n = 0; n < args.passes; ++n) {
       KernelPass& k = args.pass[n];
-      lay_out_tile(k, interpolation, 4 * k.warps_y, blocks);
+      lay_out_average(k, interpolation, blocks);
       const int planes = is_packed(k.plan.store) ? 1 : k.plan.src_channels;
       bytes = std::max(bytes, k.tile_at + k.box_pitch * k.box_h * planes + 16);
     }

@@ -26,10 +26,10 @@ constexpr int kWarpX = 8, kWarpY = 4, kBlockX = 16, kBlockY = 16, kThreads = kBl
 // 1: warps of 8x4, four of these side by side, whose results the lanes exchange for words.
 constexpr int kGatherX = 64, kGatherY = 8, kGatherThreads = 128;
 
-// With tiles a thread has pixels of a row of its warp's 8x4, as many as the tile needs, side by side; a block
-// is 8 warps below each other, or 2x4.
-constexpr int kTileThreads = 256, kTileBytes = 40 * 1024;  // at most, of the source in shared memory
-constexpr int kAverageBytes = 48 * 1024;                   // the same with what the averages keep beside it
+// With tiles of averages a thread has pixels of a row of its warp's 8x4, side by side; a block is 8 warps
+// below each other, or fewer and 2 side by side.
+constexpr int kTileThreads = 256;
+constexpr int kAverageBytes = 48 * 1024;  // at most, of shared memory
 
 // With cells (kernels_turned.cu) a warp does 4 rows at a time of a block of 32 rows, and as many of its
 // columns at once as its threads write in whole words. By the bytes of a texel.
@@ -41,6 +41,13 @@ CUDAWARP_BOTH constexpr int turned_width(int texel) {
 CUDAWARP_BOTH constexpr int turned_cell(int texel) {  // bytes
   return texel == 1 ? 4 : 8;
 }
+
+// In maps that keep columns and rows apart (kernels_upright.cu) a block is 32 words of output across, and as
+// many rows as the source that they need allows; lines are 32 units of 16 bytes, and 16 more so that lines
+// lie in different banks.
+constexpr int kUprightUnitShift = 5, kUprightUnits = 1 << kUprightUnitShift, kUprightThreads = 128;
+constexpr int kLinePitch = 16 * (kUprightUnits + 1);
+constexpr int kUprightBytes = 26 * 1024, kMostUprightBytes = 48 * 1024;  // as a rule, at most
 
 struct KernelPass {
   PassPlan plan;
@@ -64,18 +71,19 @@ struct KernelPass {
   // Of bytes2 and bytes4 that stay such: out = permute(stored, select) | set; the same where their channels
   // 2 and 3 come as bytes 4 and 5. The bits of alpha, where it could weigh.
   uint32_t select, join, set, alpha;
-  // With tiles: warps side by side, and pixels of a thread. From the source point of a block's first pixel to
-  // the least and the greatest of the block's; from a source point to its first tap; columns and rows of the
-  // source that a block reads, and the bytes between rows in shared memory. Whether rows can be read 16 bytes
-  // at once.
-  int32_t warps_x, pixels;
-  int64_t step_x, step_y;  // from the source point of one of its pixels to the next
+  // With tiles: from the source point of a block's first pixel to the least and the greatest of the block's;
+  // from a source point to its first tap; columns and rows of the source that a block reads, and the bytes
+  // between rows in shared memory. Whether rows can be read 16 bytes at once.
   int64_t low_x, high_x, low_y, high_y, tap_x, tap_y;
   int32_t box_w, box_h, box_pitch;
-  // Where in shared memory the table of weights begins, in maps that keep columns and rows apart, `swapped`
-  // or not; else 0.
-  int32_t table_at;
+  // Averages over turned footprints: warps side by side, and pixels of a thread; from the source point of one
+  // of these to the next.
+  int32_t warps_x, pixels;
+  int64_t step_x, step_y;
+  // In maps that keep columns and rows apart, `swapped` or not: rows of a block, 2^row_shift; where in shared
+  // memory its lines begin, and its weights.
   bool swapped;
+  int32_t rows, row_shift, lines_at, table_at;
   // Averages over turned footprints: the tile's place in shared memory, behind the pieces of the kernels, of
   // each of which there are so many copies; from the first kernel's to the second's, 0 where they are the
   // same.
@@ -109,9 +117,9 @@ Kernel kernel_of(const KernelArgs& args, bool antialias);
 // The same by gathers: bilinear in integers, or copies.
 Kernel gather_kernel_of(const KernelArgs& args);
 
-// The same by tiles: filters in integers (integers.h), with as many taps.
-Kernel tile_kernel_of(const KernelArgs& args, int taps);
-// The same for maps that turn, bicubic (4 taps) and Lanczos (6).
+// By tiles, filters in integers (integers.h): for maps that keep columns and rows apart, with as many taps;
+// for those that turn, bicubic (4 taps) and Lanczos (6).
+Kernel upright_kernel_of(const KernelArgs& args, int taps);
 Kernel turned_kernel_of(const KernelArgs& args, int taps);
 
 // The same by tiles: averages over turned footprints in integers.

@@ -24,25 +24,6 @@ __device__ void fill_lines(uint8_t* table, const KernelPass& k) {
   }
 }
 
-// gather_box() where taps are clamped to the picture, as at anti-aliased edges: many loads at once.
-template <int Bytes>
-__device__ void clamp_box(uint8_t* tile, const KernelPass& k, int channel, int x, int y) {
-  using Word = std::conditional_t<Bytes == 4, uint32_t, std::conditional_t<Bytes == 2, uint16_t, uint8_t>>;
-  const int right = k.plan.src_w - 1, bottom = k.plan.src_h - 1;
-  constexpr int kAtOnce = 4;
-  for (int r = threadIdx.x / 32; r < k.box_h; r += kTileThreads / 32) {
-    const auto* from = reinterpret_cast<const Word*>(k.src.row(channel, min(max(y + r, 0), bottom)));
-    auto* to = reinterpret_cast<Word*>(tile + r * k.box_pitch);
-    for (int c = threadIdx.x % 32; c < k.box_w; c += 32 * kAtOnce) {
-      Word texel[kAtOnce];
-      each<kAtOnce>([&](int n) { texel[n] = from[min(max(x + c + 32 * n, 0), right)]; });
-      each<kAtOnce>([&](int n) {
-        if (c + 32 * n < k.box_w) to[c + 32 * n] = texel[n];
-      });
-    }
-  }
-}
-
 // What is the same for all taps of a thread: where it finds the pieces of both kernels, as offsets in shared
 // memory less those of the grid's bits.
 struct Pieces {
@@ -108,30 +89,13 @@ __device__ void average_tile(const KernelPass& k, int2 block, uint8_t* shared) {
   const auto whole_part = [](int64_t q32) { return static_cast<int>(q32 >> 32); };
   const int box_x = whole_part(origin_x + k.low_x + k.tap_x),
             box_y = whole_part(origin_y + k.low_y + k.tap_y);
-  const bool whole =
-      k.wide && box_x >= 0 && box_y >= 0 && box_x + k.box_w <= p.src_w && box_y + k.box_h <= p.src_h;
-  const bool mixed =
-      p.outside == Outside::blend && !(whole_part(origin_x + k.low_x + kHalfPixel) >= k.left &&
-                                       whole_part(origin_x + k.high_x + kHalfPixel) <= k.right &&
-                                       whole_part(origin_y + k.low_y + kHalfPixel) >= k.top &&
-                                       whole_part(origin_y + k.high_y + kHalfPixel) <= k.bottom);
-  const int tile_x = whole ? box_x & ~(16 / kBytes - 1) : box_x;
+  const Box box = Box::at<kBytes>(k, box_x, box_y);
+  const int tile_x = box.tile_x;
+  const Sight sight = Sight::of(k, origin_x, origin_y);
+  const bool mixed = sight.mixed, outside = sight.beyond;
   uint8_t* const tile = shared + k.tile_at;
   const int plane_bytes = k.box_pitch * k.box_h;
-  const bool outside =
-      p.outside == Outside::blend && (whole_part(origin_x + k.high_x + kHalfPixel) <= k.out_left ||
-                                      whole_part(origin_x + k.low_x + kHalfPixel) >= k.out_right ||
-                                      whole_part(origin_y + k.high_y + kHalfPixel) <= k.out_top ||
-                                      whole_part(origin_y + k.low_y + kHalfPixel) >= k.out_bottom);
-  if (!outside)
-    each<kPlanes>([&](int c) {
-      if (whole)
-        copy_box(tile + c * plane_bytes, k, c, tile_x * kBytes, box_y, p.src_w * kBytes);
-      else if (p.outside == Outside::blend || p.outside == Outside::replicate)
-        clamp_box<kBytes>(tile + c * plane_bytes, k, c, box_x, box_y);
-      else
-        gather_box<kBytes>(tile + c * plane_bytes, k, c, box_x, box_y);
-    });
+  if (!outside) each<kPlanes>([&](int c) { box.fill<kBytes>(tile + c * plane_bytes, k, c); });
   Pieces pieces{};
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   if (!Tents && !outside) {

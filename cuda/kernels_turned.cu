@@ -3,8 +3,7 @@
 // Bicubic and Lanczos of bytes, in integers (integers.h), for maps that turn. A block copies what its taps
 // can reach into shared memory, borders resolved, and from there makes cells: the neighbours of every texel
 // put side by side as dot products want them, so that a row of a pixel's taps is one to three reads. Pixels
-// that the picture covers in part are done by loads; those of a tile that is not opaque one by one, from the
-// tile.
+// of a tile that is not opaque are done one by one, from the tile.
 #include "tile.cuh"
 
 namespace cudawarp {
@@ -62,17 +61,22 @@ __device__ bool make_cells(const KernelPass& k, const uint8_t* texels, uint8_t* 
   return (opaque & k.alpha) == k.alpha;
 }
 
-// Codes of the channels, from kMiddle on, not clamped.
+template <int Taps>
+struct Sums {
+  static constexpr Interpolation kKernel = Taps == 4 ? Interpolation::bicubic : Interpolation::lanczos;
+  static constexpr int kShift = sum_shift(kKernel), kRound = 1 << (kShift - 1);
+};
+
+// Weighed channels from kMiddle on, with Sums::kShift fraction bits, and kRound added.
 template <class C, int Taps>
 __device__ void weigh(const KernelPass& k, const uint8_t* at, int64_t x, int64_t y, int (&sum)[C::kWeighed]) {
-  constexpr int kShift = line_shift(Taps == 4 ? Interpolation::bicubic : Interpolation::lanczos);
-  constexpr int kSumShift = 28 - kShift;
+  constexpr int kShift = line_shift(Sums<Taps>::kKernel);
   int column[Taps], row[Taps];
   integer_kernel(static_cast<uint32_t>(x), column);
   integer_kernel(static_cast<uint32_t>(y), row);
   uint32_t pairs[Taps / 2];
   each<Taps / 2>([&](int q) { pairs[q] = __byte_perm(column[2 * q], column[2 * q + 1], 0x5410); });
-  each<C::kWeighed>([&](int c) { sum[c] = (1 << (kSumShift - 1)) + kLost; });
+  each<C::kWeighed>([&](int c) { sum[c] = Sums<Taps>::kRound + kLost; });
   each<Taps>([&](int r) {
     int line[4];
     each<C::kWeighed>([&](int c) { line[c] = kLineStart; });
@@ -99,26 +103,43 @@ __device__ void weigh(const KernelPass& k, const uint8_t* at, int64_t x, int64_t
     });
     each<C::kWeighed>([&](int c) { sum[c] += row[r] * (line[c] >> kShift); });
   });
-  each<C::kWeighed>([&](int c) { sum[c] >>= kSumShift; });
 }
 
-// Codes from kMiddle on to bytes, the first lowest.
-__device__ uint32_t pack(int a, int b, int c, int d) {
-  return saturated_signed_bytes(a, b, c, d) ^ 0x01010101u * kMiddle;
+// The pixel as it is stored, or a sample.
+template <class F, int Taps>
+__device__ uint32_t pixel_of(const KernelPass& k, const int (&sum)[Cells<F, Taps>::kWeighed]) {
+  using C = Cells<F, Taps>;
+  int code[4] = {0, 0, 0, 255 - kMiddle};
+  each<C::kWeighed>([&](int c) { code[c] = sum[c] >> Sums<Taps>::kShift; });
+  const uint32_t bytes = pack(code[0], code[1], code[2], code[3]);
+  if constexpr (C::kTexel == 1) return bytes;
+  return C::kTexel == 2 ? permute(bytes, k.select) : permute(bytes, k.cell_order) | k.set;
 }
 
-// Whatever the place and the taps.
+// The same where the picture covers only so much of it.
+template <class F, int Taps>
+__device__ uint32_t mixed_pixel(const KernelPass& k, int channel, const int (&sum)[Cells<F, Taps>::kWeighed],
+                                float cover) {
+  using C = Cells<F, Taps>;
+  Words<4> exact{};
+  each<C::kWeighed>([&](int c) {  // cells of 2 bytes are as they are stored
+    const int from = C::kTexel == 2 && (k.plan.load_select & 1) != 0 ? 1 - c : c;
+    exact.c[c] = static_cast<uint32_t>(sum[from] - Sums<Taps>::kRound - kLost);
+  });
+  return mixed_pixel<F>(k, channel, exact, Sums<Taps>::kShift, cover);
+}
+
+// Where alpha weighs and the picture covers a part.
 template <class F, int Taps>
 __device__ __noinline__ uint32_t pixel_by_loads(const KernelPass& k, int channel, int64_t x, int64_t y) {
-  constexpr Interpolation kKernel = Taps == 4 ? Interpolation::bicubic : Interpolation::lanczos;
-  return stored<F>(k.plan, channel, warp_pixel<F, kKernel, false, false>(k.plan, k.src, x, y));
+  return stored<F>(k.plan, channel, warp_pixel<F, Sums<Taps>::kKernel, false, false>(k.plan, k.src, x, y));
 }
 
 // A pixel that alpha may weigh, from texels in shared memory.
 template <class F, int Taps>
 __device__ __noinline__ uint32_t pixel_by_alpha(const KernelPass& k, const uint8_t* texels, int64_t x,
                                                 int64_t y) {
-  constexpr Interpolation kKernel = Taps == 4 ? Interpolation::bicubic : Interpolation::lanczos;
+  constexpr Interpolation kKernel = Sums<Taps>::kKernel;
   const PassPlan& p = k.plan;
   const Source source{{texels}, {k.box_pitch}};
   const int i = static_cast<int>((x + k.tap_x) >> 32), j = static_cast<int>((y + k.tap_y) >> 32);
@@ -168,80 +189,68 @@ __device__ void warp_turned(const KernelPass& k, int2 block, uint8_t* texels) {
   const auto whole_part = [](int64_t q32) { return static_cast<int>(q32 >> 32); };
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   const int i = left + lane % 8 * (C::kTexel == 2 ? 2 : 1);
-  int j = top + warp * 4 + lane / 8;
+  const int j = top + warp * 4 + lane / 8;
 
-  bool mixed = false;
-  if (p.outside == Outside::blend || p.outside == Outside::border_taps) {
-    const int low_x = whole_part(origin_x + k.low_x + kHalfPixel),
-              high_x = whole_part(origin_x + k.high_x + kHalfPixel),
-              low_y = whole_part(origin_y + k.low_y + kHalfPixel),
-              high_y = whole_part(origin_y + k.high_y + kHalfPixel);
-    if (p.outside == Outside::blend &&
-        (high_x < k.out_left || low_x > k.out_right || high_y < k.out_top || low_y > k.out_bottom)) {
+  const Sight sight = Sight::of(k, origin_x, origin_y);
+  if (sight.beyond) {
 #pragma unroll 1
-      for (int c = 0; c < C::kPlanes; ++c) {
-        uint32_t pixel[kPixels];
-        each<kPixels>([&](int n) { pixel[n] = k.border_stored[c]; });
-        for (int row = j; row < top + kTurnedHeight; row += 4 * kTurnedWarps) store<C>(k, c, i, row, pixel);
-      }
-      return;
+    for (int c = 0; c < C::kPlanes; ++c) {
+      uint32_t pixel[kPixels];
+      each<kPixels>([&](int n) { pixel[n] = k.border_stored[c]; });
+      for (int row = j; row < top + kTurnedHeight; row += 4 * kTurnedWarps) store<C>(k, c, i, row, pixel);
     }
-    mixed = p.outside == Outside::blend &&
-            !(low_x >= k.left && high_x <= k.right && low_y >= k.top && high_y <= k.bottom);
+    return;
   }
+  const bool mixed = sight.mixed;
 
-  const int box_x = whole_part(origin_x + k.low_x + k.tap_x),
-            box_y = whole_part(origin_y + k.low_y + k.tap_y);
-  const bool whole =
-      k.wide && box_x >= 0 && box_y >= 0 && box_x + k.box_w <= p.src_w && box_y + k.box_h <= p.src_h;
-  const int tile_x = whole ? box_x & ~(16 / C::kTexel - 1) : box_x;
+  const Box box = Box::at<C::kTexel>(k, whole_part(origin_x + k.low_x + k.tap_x),
+                                     whole_part(origin_y + k.low_y + k.tap_y));
+  const int tile_x = box.tile_x, box_y = box.y;
   // Cells begin with the word (of 4-byte texels, the two) that holds the box's first texel.
   constexpr int kChunk = C::kTexel == 4 ? 2 : 4 / C::kTexel;
-  const int skip = (box_x - tile_x) / kChunk * kChunk;
+  const int skip = (box.x - tile_x) / kChunk * kChunk;
   uint8_t* const cells = texels + k.cells_at;
   const uint8_t* const base = cells - (box_y - whole_part(k.tap_y + kHalfPixel)) * k.cell_pitch -
                               (tile_x + skip - whole_part(k.tap_x + kHalfPixel)) * C::kBytes;
 #pragma unroll 1
   for (int channel = 0; channel < C::kPlanes; ++channel) {
     if (channel > 0) __syncthreads();
-    if (whole)
-      copy_box<kTurnedThreads>(texels, k, channel, tile_x * C::kTexel, box_y, p.src_w * C::kTexel);
-    else
-      gather_box<C::kTexel, kTurnedThreads>(texels, k, channel, box_x, box_y);
+    box.fill<C::kTexel, kTurnedThreads>(texels, k, channel);
     __syncthreads();
     const bool opaque = __syncthreads_and(make_cells<C>(k, texels + skip * C::kTexel, cells)) != 0;
-    const bool singly = mixed || (F::kAlpha && !opaque);
 
     int64_t x = source_x(p, i, j) - kHalfPixel, y = source_y(p, i, j) - kHalfPixel;
 #pragma unroll 1
     for (int row = j; row < top + kTurnedHeight; row += 4 * kTurnedWarps, x += k.round_x, y += k.round_y) {
       uint32_t pixel[kPixels]{};
-      each<kPixels>([&](int n) {
-        if (F::kAlpha && !opaque) return;
-        const int64_t at_x = x + k.pixel_x[n], at_y = y + k.pixel_y[n];
-        int sum[C::kWeighed];
+      const auto weigh_at = [&](int64_t at_x, int64_t at_y, int(&sum)[C::kWeighed]) {
         weigh<C, Taps>(k, base + whole_part(at_y) * k.cell_pitch + whole_part(at_x) * C::kBytes, at_x, at_y,
                        sum);
-        if constexpr (C::kTexel == 1)
-          pixel[n] = pack(sum[0], 0, 0, 0);
-        else if constexpr (C::kTexel == 2)
-          pixel[n] = permute(pack(sum[0], sum[1], 0, 0), k.select);
-        else
-          pixel[n] = permute(pack(sum[0], sum[1], sum[2], C::kWeighed == 4 ? sum[C::kWeighed - 1] : 127),
-                             k.cell_order) |
-                     k.set;
-      });
-      if (singly) {
-#pragma unroll
-        for (int n = 0; n < kPixels; ++n) {
+      };
+      if (F::kAlpha && !opaque) {
+        each<kPixels>([&](int n) {
           const int64_t at_x = x + k.pixel_x[n] + kHalfPixel, at_y = y + k.pixel_y[n] + kHalfPixel;
           if (mixed && !covered(p, at_x, at_y))
             pixel[n] = pixel_by_loads<F, Taps>(k, channel, at_x, at_y);
           else if constexpr (F::kAlpha)
-            if (!opaque)
-              pixel[n] = pixel_by_alpha<F, Taps>(k, texels, at_x - (int64_t{tile_x} << 32),
-                                                 at_y - (int64_t{box_y} << 32));
-        }
+            pixel[n] = pixel_by_alpha<F, Taps>(k, texels, at_x - (int64_t{tile_x} << 32),
+                                               at_y - (int64_t{box_y} << 32));
+        });
+      } else if (!mixed) {
+        each<kPixels>([&](int n) {
+          int sum[C::kWeighed];
+          weigh_at(x + k.pixel_x[n], y + k.pixel_y[n], sum);
+          pixel[n] = pixel_of<F, Taps>(k, sum);
+        });
+      } else {
+        each<kPixels>([&](int n) {
+          const int64_t at_x = x + k.pixel_x[n], at_y = y + k.pixel_y[n];
+          int sum[C::kWeighed];
+          weigh_at(at_x, at_y, sum);
+          pixel[n] = pixel_of<F, Taps>(k, sum);
+          if (covered(p, at_x + kHalfPixel, at_y + kHalfPixel)) return;
+          pixel[n] = mixed_pixel<F, Taps>(k, channel, sum, coverage(p, at_x + kHalfPixel, at_y + kHalfPixel));
+        });
       }
       store<C>(k, channel, i, row, pixel);
     }

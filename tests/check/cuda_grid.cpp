@@ -171,9 +171,9 @@ class Bench {
   }
 
   // Warps with both engines and compares; on each path.
-  void run(const GridCase& c, std::initializer_list<Path> paths) {
+  void run(const GridCase& c, std::initializer_list<Path> paths) { run(c, c.source(), paths); }
+  void run(const GridCase& c, const TestFrame& source, std::initializer_list<Path> paths) {
     const WarpPlan plan = plan_or_fail(c.params, c.src, c.dst);
-    const TestFrame source = c.source();
     TestFrame want(c.dst);
     warp_on_cpu(plan, source.contents(), want.view(), backwards);
     for (const Path path : paths) {
@@ -245,6 +245,17 @@ GridCase large_case(FormatPair formats, Interpolation interpolation, Size size, 
   return c;
 }
 
+// Opaque but for a band that leans.
+void make_opaque(TestFrame& frame) {
+  for (int g = 0; g < frame.format().groups; ++g)
+    for (int k = 0; k < frame.samples(g); ++k) {
+      if (frame.format().group[g].component[k] != Component::A) continue;
+      for (int y = 0; y < frame.height(g); ++y)
+        for (int x = 0; x < frame.width(g); ++x)
+          if (x < 100 + y / 3 || x > 130 + y / 3) frame.at(g, x, y, k) = frame.place(g, k).largest();
+    }
+}
+
 }  // namespace
 
 GST_START_TEST(equals_cpu) {
@@ -274,6 +285,41 @@ GST_START_TEST(large_frames) {
         bench.run(c, {Path::aligned_device});
       else
         bench.run(c, {Path::host_host, Path::aligned_device, Path::odd_device});
+    }
+  }
+}
+GST_END_TEST;
+
+// Maps that keep columns and rows apart, over many blocks: the filters read weighed rows again and again
+// there. Sources are opaque in places.
+GST_START_TEST(upright_frames) {
+  constexpr Border kBorders[] = {Border::constant, Border::mirror, Border::wrap, Border::constant,
+                                 Border::replicate};
+  constexpr struct {
+    double angle, scale_x, scale_y, offset;
+  } kMaps[] = {{0, 1, 1, 0.3},      {0, -0.6, 0.55, 0}, {0, 0.3, 0.27, 12},
+               {0, 1.7, -2.3, 180}, {90, 0.5, 0.5, 0},  {-90, 1, -1, -150.4},
+               {90, -0.3, 1.7, 5},  {270, 2.2, 0.9, 0}, {0, 0.251, 0.251, 0.4}};
+  const FormatPair formats = grid_formats()[__i__];
+  Bench bench;
+  int turn = __i__;
+  for (const auto& map : kMaps) {
+    for (const Interpolation interpolation : kInterpolations) {
+      ++turn;
+      if (interpolation == Interpolation::nearest || (!is_basic(formats) && turn % 7 != 0)) continue;
+      GridCase c = large_case(formats, interpolation, emulated() ? Size{197, 139} : Size{389, 271}, 1);
+      c.name += ", upright " + std::to_string(map.angle) + ", " + std::to_string(map.scale_x);
+      c.params.angle = map.angle, c.params.scale_x = map.scale_x, c.params.scale_y = map.scale_y;
+      c.params.offset_x = map.offset, c.params.offset_y = map.offset / 2;
+      c.params.border = kBorders[turn % std::size(kBorders)];
+      c.params.edge_antialias = turn % 5 != 3;
+      c.params.antialias = turn % 7 != 6;
+      TestFrame source = c.source();
+      make_opaque(source);
+      if (emulated())
+        bench.run(c, source, {Path::aligned_device});
+      else
+        bench.run(c, source, {Path::host_host, Path::aligned_device, Path::odd_device});
     }
   }
 }
@@ -346,6 +392,7 @@ static Suite* cuda_grid_suite() {
   tcase_set_timeout(tc, 0);  // the runner of the programs has one
   tcase_add_loop_test(tc, equals_cpu, 0, formats);
   tcase_add_loop_test(tc, large_frames, 0, formats);
+  tcase_add_loop_test(tc, upright_frames, 0, formats);
   tcase_add_test(tc, steady_state);
   tcase_add_test(tc, streams_in_order);
   return s;

@@ -29,6 +29,9 @@
 struct int2 {
   int x, y;
 };
+struct alignas(16) int4 {
+  int x, y, z, w;
+};
 struct uint2 {
   unsigned x, y;
 };
