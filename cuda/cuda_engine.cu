@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <mutex>
 
 #include "cuda_kernels.h"
@@ -102,6 +103,8 @@ class Engine final : public CudaEngine {
   Status try_gathers();
   Status stage_source(const WarpPlan& plan, ConstImage& src, cudaStream_t stream);
   Status set_textures(KernelArgs& args, const WarpPlan& plan, bool& gather);
+  struct Field;
+  void set_field(Field& field, const KernelArgs& args, Interpolation interpolation, bool gather);
   Status launch(const WarpPlan& plan, const ConstImage& src, const Image& dst, cudaStream_t stream);
   Status queue(const WarpPlan& plan, const ConstImage& src, const Image& dst, cudaStream_t stream);
   void publish();
@@ -113,6 +116,14 @@ class Engine final : public CudaEngine {
   bool done_is_read_ = true;
   TextureCache textures_;
   bool gathers_ = false;
+  // What was launched last for a frame, or for each of its fields: frames mostly differ in addresses only.
+  struct Field {
+    KernelArgs args{};
+    Launch launch{};
+    Interpolation interpolation{};
+    bool gather = false;
+  };
+  std::array<Field, 2> fields_;
   StagingBuffer src_staging_, dst_staging_;
   GpuTimer timer_;
   bool timed_ = false;
@@ -241,7 +252,37 @@ Status Engine::set_textures(KernelArgs& args, const WarpPlan& plan, bool& gather
   });
 }
 
+// Whether the same layout serves both passes: the plans are the same, and so is what decides about words.
+bool same_layout(const KernelPass& a, const KernelPass& b) {
+  const auto alike = [](const auto& one, const auto& other) {
+    for (int c = 0; c < kMaxChannels; ++c)
+      if ((reinterpret_cast<uintptr_t>(one.data[c]) ^ reinterpret_cast<uintptr_t>(other.data[c])) %
+                  kLayoutAlignment !=
+              0 ||
+          one.pitch[c] != other.pitch[c])
+        return false;
+    return true;
+  };
+  return std::memcmp(&a.plan, &b.plan, sizeof a.plan) == 0 && alike(a.src, b.src) && alike(a.dst, b.dst);
+}
+
 // A frame in one launch, an interlaced one field by field; all in device memory.
+void Engine::set_field(Field& field, const KernelArgs& args, Interpolation interpolation, bool gather) {
+  bool same = field.launch.kernel && field.args.passes == args.passes &&
+              field.interpolation == interpolation && field.gather == gather;
+  for (int n = 0; n < args.passes && same; ++n) same = same_layout(field.args.pass[n], args.pass[n]);
+  if (!same) {
+    field = {args, {}, interpolation, gather};
+    field.launch = lay_out(field.args, interpolation, gather);
+    return;
+  }
+  for (int n = 0; n < args.passes; ++n) {
+    KernelPass& k = field.args.pass[n];
+    k.src = args.pass[n].src, k.dst = args.pass[n].dst;
+    std::copy_n(args.pass[n].texture, kMaxChannels, k.texture);
+  }
+}
+
 Status Engine::launch(const WarpPlan& plan, const ConstImage& src, const Image& dst, cudaStream_t stream) {
   const Range range("cudawarp warp");
   if (timed_)
@@ -258,7 +299,9 @@ Status Engine::launch(const WarpPlan& plan, const ConstImage& src, const Image& 
     }
     bool gather = false;
     if (auto failed = set_textures(args, plan, gather)) return failed;
-    CUDAWARP_TRY(launch_warp(args, plan.interpolation, gather, stream));
+    Field& field = fields_[first > 0];
+    set_field(field, args, plan.interpolation, gather);
+    CUDAWARP_TRY(launch_warp(field.launch, field.args, stream));
   }
   return timer_.end(stream);
 }

@@ -125,10 +125,18 @@ Kernel turned_kernel_of(const KernelArgs& args, int taps);
 // The same by tiles: averages over turned footprints in integers.
 Kernel average_kernel_of(const KernelArgs& args);
 
-// Queues one launch that does all passes. Sources must be aligned to the words that their packing reads
-// (loaded_bytes()). With `gather` every pass has its textures. Fills in what follows the textures in each
-// pass.
-cudaError_t launch_warp(KernelArgs& args, Interpolation interpolation, bool gather, cudaStream_t stream);
+struct Launch {
+  Kernel kernel;
+  int blocks, threads, shared_bytes;
+};
+
+// One launch that does all passes, and what of `args` it needs: all that follows the textures in each pass.
+// Depends on the plans, and on the frames' places and pitches by what they are aligned to (kLayoutAlignment)
+// only. Sources must be aligned to the words that their packing reads (loaded_bytes()). With `gather` every
+// pass has its textures by the time that it is queued.
+constexpr int kLayoutAlignment = 16;
+Launch lay_out(KernelArgs& args, Interpolation interpolation, bool gather);
+cudaError_t launch_warp(const Launch& launch, KernelArgs& args, cudaStream_t stream);
 
 // Bytes of a texel of a texture over this pass's source; 0 where the pass cannot be done by gathers.
 int texel_bytes(const KernelPass& pass, Interpolation interpolation);
