@@ -45,7 +45,8 @@ class Block {
     for (unsigned t = 0; t < threads; ++t) threads_[t].done = false;
     for (left_ = threads; left_ > 0;) {
       moved_ = false;
-      for (unsigned t = 0; t < threads; ++t) {
+      for (unsigned n = 0; n < threads; ++n) {
+        const unsigned t = blockIdx.x % 2 == 0 ? n : threads - 1 - n;  // one order hides what another shows
         if (threads_[t].done) continue;
         threadIdx.x = t;
         threads_[t].fiber = std::move(threads_[t].fiber).resume();

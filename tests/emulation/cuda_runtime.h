@@ -5,7 +5,8 @@
 // tests: pixels, barriers and addresses are those of a GPU, times and orders of memory are not. Calls do
 // their work at once; there is one device and no error but out of memory.
 //
-// A kernel's block runs on fibers, in turn, from barrier to barrier, in shared memory that begins as garbage.
+// A kernel's block runs on fibers, in turn (forwards or backwards) from barrier to barrier, so that a missing
+// barrier shows; in shared memory that begins as garbage.
 // A barrier or a warp function that not all threads reach aborts with a message.
 #pragma once
 
