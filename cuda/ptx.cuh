@@ -52,20 +52,7 @@ __device__ int dot_high(uint32_t weights, uint32_t bytes, int sum) {
 #endif
 }
 
-// Clamped to 0..255 and put side by side, the first lowest.
-__device__ uint32_t saturated_bytes(int a, int b, int c, int d) {
-#ifdef __CUDA_ARCH__
-  uint32_t high, all;
-  asm("cvt.pack.sat.u8.s32.b32 %0, %1, %2, %3;" : "=r"(high) : "r"(d), "r"(c), "r"(0));
-  asm("cvt.pack.sat.u8.s32.b32 %0, %1, %2, %3;" : "=r"(all) : "r"(b), "r"(a), "r"(high));
-  return all;
-#else
-  const auto byte = [](int v) { return static_cast<uint32_t>(v < 0 ? 0 : v > 255 ? 255 : v); };
-  return byte(a) | byte(b) << 8 | byte(c) << 16 | byte(d) << 24;
-#endif
-}
-
-// The same for -128..127, in two's complement.
+// Clamped to -128..127 and put side by side in two's complement, the first lowest.
 __device__ uint32_t saturated_signed_bytes(int a, int b, int c, int d) {
 #ifdef __CUDA_ARCH__
   uint32_t high, all;

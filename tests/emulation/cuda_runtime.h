@@ -213,9 +213,6 @@ inline int __all_sync(unsigned, int value) {
     if (!all[lane]) return 0;
   return 1;
 }
-inline int __any_sync(unsigned, int value) {
-  return !__all_sync(~0u, !value);
-}
 inline uint32_t __shfl_sync(unsigned, uint32_t value, int lane) {
   return emulation::of_warp(value)[lane & 31];
 }
