@@ -175,7 +175,7 @@ Status Engine::try_gathers() {
     if (!failed)
       failed =
           cuda_status(probe_gather(textures[n], 1 << n, buffer.data(), kPlaneAlignment, kSide, wrong, stream),
-                      "probe_gather");
+                      "cudaLaunchKernel");
   }
   int result = 1;
   if (!failed)
@@ -301,7 +301,8 @@ Status Engine::launch(const WarpPlan& plan, const ConstImage& src, const Image& 
     if (auto failed = set_textures(args, plan, gather)) return failed;
     Field& field = fields_[first > 0];
     set_field(field, args, plan.interpolation, gather);
-    CUDAWARP_TRY(launch_warp(field.launch, field.args, stream));
+    if (auto failed = cuda_status(launch_warp(field.launch, field.args, stream), "cudaLaunchKernel"))
+      return failed;
   }
   return timer_.end(stream);
 }

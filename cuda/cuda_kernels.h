@@ -76,20 +76,18 @@ struct KernelPass {
   // between rows in shared memory. Whether rows can be read 16 bytes at once.
   int64_t low_x, high_x, low_y, high_y, tap_x, tap_y;
   int32_t box_w, box_h, box_pitch;
-  // Averages over turned footprints: warps side by side, and pixels of a thread; from the source point of one
-  // of these to the next.
-  int32_t warps_x, pixels;
-  int64_t step_x, step_y;
+  bool wide;
   // In maps that keep columns and rows apart, `swapped` or not: rows of a block, 2^row_shift; where in shared
   // memory its lines begin, and its weights.
   bool swapped;
   int32_t rows, row_shift, lines_at, table_at;
-  // Averages over turned footprints: the tile's place in shared memory, behind the pieces of the kernels, of
-  // each of which there are so many copies; from the first kernel's to the second's, 0 where they are the
-  // same.
-  // Warps below each other; the rest of the 8 only help to fill it.
-  int32_t tile_at, line_copies, second_lines, warps_y;
-  bool wide;
+  // Averages over turned footprints: warps side by side and below each other (the rest of the 8 only help to
+  // fill the tile), and pixels of a thread; from the source point of one of these to the next. The tile's
+  // place in shared memory, behind the pieces of the kernels, of each of which there are so many copies; from
+  // the first kernel's to the second's, 0 where they are the same.
+  int32_t warps_x, warps_y, pixels;
+  int64_t step_x, step_y;
+  int32_t tile_at, line_copies, second_lines;
   Interpolation interpolation;
   // With cells: where they begin in shared memory, and bytes between their rows; 16 bytes of cells at a time
   // in a row (`per_chunks` is 2^32 / chunks, rounded up). Of 4-byte texels, the bytes of two neighbours that
