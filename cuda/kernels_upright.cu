@@ -91,9 +91,10 @@ __device__ void fill_table(const KernelPass& k, int left, int top, const Box& bo
 // ---- lines
 
 // All rows of the tile, weighed for the columns of the block: four sums of 32 bits for each word of output,
-// channels within pixels; of 4-byte texels in canonical order.
+// channels within pixels; of 4-byte texels in canonical order. False where this thread has met taps that are
+// not opaque: those of the block are taps of some pixel, all of them.
 template <class F, int Taps>
-__device__ void weigh_lines(const KernelPass& k, const uint8_t* tile, const Column<Taps>* columns,
+__device__ bool weigh_lines(const KernelPass& k, const uint8_t* tile, const Column<Taps>* columns,
                             uint8_t* lines) {
   using U = Units<F>;
   const int unit = threadIdx.x % kUprightUnits, shift = line_shift(k.interpolation);
@@ -105,6 +106,7 @@ __device__ void weigh_lines(const KernelPass& k, const uint8_t* tile, const Colu
     each<Taps / 2>([&](int q) { pairs[n][q] = column.pairs[q]; });
   });
   constexpr int kRows = kUprightThreads / kUprightUnits;
+  uint32_t opaque = ~0u;
   for (int r = threadIdx.x / kUprightUnits; r < k.box_h; r += kRows) {
     const uint8_t* const row = tile + r * k.box_pitch;
     int line[4] = {kLineStart, kLineStart, kLineStart, kLineStart};
@@ -113,6 +115,7 @@ __device__ void weigh_lines(const KernelPass& k, const uint8_t* tile, const Colu
       if constexpr (U::kTexel == 4) {
         each<Taps / 2>([&](int q) {
           const uint32_t a = word[2 * q], b = word[2 * q + 1];
+          if constexpr (F::kAlpha) opaque &= a & b;
           const uint32_t low = __byte_perm(a, b, k.low_cell), high = __byte_perm(a, b, k.high_cell);
           line[0] = dot_low(pairs[0][q], low, line[0]), line[1] = dot_high(pairs[0][q], low, line[1]);
           line[2] = dot_low(pairs[0][q], high, line[2]);
@@ -137,6 +140,7 @@ __device__ void weigh_lines(const KernelPass& k, const uint8_t* tile, const Colu
     *reinterpret_cast<int4*>(lines + r * kLinePitch + unit * 16) =
         int4{line[0] >> shift, line[1] >> shift, line[2] >> shift, line[3] >> shift};
   }
+  return !F::kAlpha || (opaque & k.alpha) == k.alpha;
 }
 
 // ---- pixels
@@ -252,16 +256,6 @@ __device__ __noinline__ uint32_t pixel_by_alpha(const KernelPass& k, const uint8
   return static_cast<uint32_t>(packed(p, word));
 }
 
-// Whether all texels that this thread looks at are opaque.
-__device__ bool is_opaque(const KernelPass& k, const uint8_t* tile, const Box& box) {
-  uint32_t opaque = ~0u;
-  for (int r = threadIdx.x / 32; r < k.box_h; r += kUprightThreads / 32) {
-    const auto* row = reinterpret_cast<const uint32_t*>(tile + r * k.box_pitch) + (box.x - box.tile_x);
-    for (int c = threadIdx.x % 32; c < k.box_w; c += 32) opaque &= row[c];
-  }
-  return (opaque & k.alpha) == k.alpha;
-}
-
 // ---- the kernel
 
 template <class F, int Taps>
@@ -297,19 +291,14 @@ __device__ void warp_upright(const KernelPass& k, int2 block, uint8_t* tile) {
     if (channel > 0) __syncthreads();
     box.fill<U::kTexel, kUprightThreads>(tile, k, channel);
     __syncthreads();
-    if constexpr (F::kAlpha) {
-      if (!__syncthreads_and(is_opaque(k, tile, box))) {
+    if (!__syncthreads_and(weigh_lines<F, Taps>(k, tile, columns, lines))) {
+      if constexpr (F::kAlpha)
         each_word(
             [&](int i, int j) {
               return pixel_by_alpha<F, Taps>(k, tile, box, source_x(p, i, j), source_y(p, i, j));
             },
             channel);
-        continue;
-      }
-    }
-    weigh_lines<F, Taps>(k, tile, columns, lines);
-    __syncthreads();
-    if (k.swapped)
+    } else if (k.swapped)
       weigh_columns<F, Taps>(k, channel, lines, rows, sight.mixed, left, top);
     else
       weigh_rows<F, Taps>(k, channel, lines, rows, sight.mixed, left, top);
