@@ -100,7 +100,6 @@ class Engine final : public CudaEngine {
 
  private:
   Status reserve(StagingBuffer& staging, const Layout& layout, Image& frame, cudaStream_t stream);
-  Status try_gathers();
   Status stage_source(const WarpPlan& plan, ConstImage& src, cudaStream_t stream);
   Status set_textures(KernelArgs& args, const WarpPlan& plan, bool& gather);
   struct Field;
@@ -150,42 +149,7 @@ Status Engine::init() {
   if (auto failed = done_.create()) return failed;
   if (auto failed = read_.create()) return failed;
   if (auto failed = textures_.init()) return failed;
-  return try_gathers();
-}
-
-// CUDA promises gathers from textures over arrays only. Where those over plain memory give the same, they are
-// used.
-Status Engine::try_gathers() {
-  constexpr int kSide = 5, kSize = static_cast<int>(kPlaneAlignment) * kSide;
-  uint8_t noise[kSize];
-  for (int k = 0; k < kSize; ++k) noise[k] = static_cast<uint8_t>(k * 167 + k / 256 * 59);
-  StagingBuffer buffer;
-  uint64_t allocations = 0;
-  Stream stream_owner;
-  if (auto failed = stream_owner.create()) return failed;
-  const cudaStream_t stream = stream_owner.get();
-  if (auto failed = buffer.reserve(kSize + sizeof(int), pool_, stream, allocations)) return failed;
-  CUDAWARP_TRY(cudaMemcpyAsync(buffer.data(), noise, kSize, cudaMemcpyHostToDevice, stream));
-  int* const wrong = reinterpret_cast<int*>(buffer.data() + kSize);
-  CUDAWARP_TRY(cudaMemsetAsync(wrong, 0, sizeof *wrong, stream));
-  cudaTextureObject_t textures[3]{};
-  Status failed;
-  for (int n = 0; n < 3 && !failed; ++n) {
-    failed = create_texture(buffer.data(), kPlaneAlignment, kSide, kSide, 1 << n, textures[n]);
-    if (!failed)
-      failed =
-          cuda_status(probe_gather(textures[n], 1 << n, buffer.data(), kPlaneAlignment, kSide, wrong, stream),
-                      "cudaLaunchKernel");
-  }
-  int result = 1;
-  if (!failed)
-    failed = cuda_status(cudaMemcpyAsync(&result, wrong, sizeof result, cudaMemcpyDeviceToHost, stream),
-                         "cudaMemcpyAsync");
-  if (!failed) failed = cuda_status(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
-  for (const cudaTextureObject_t texture : textures)
-    if (texture) cudaDestroyTextureObject(texture);
-  gathers_ = !failed && result == 0;
-  return failed;
+  return probe_gathers(gathers_);
 }
 
 // Whether the kernels can read a device frame where it lies: words must be aligned.
@@ -248,7 +212,8 @@ Status Engine::set_textures(KernelArgs& args, const WarpPlan& plan, bool& gather
     return failed;
   return for_each_plane([&](KernelPass& k, int c) {
     return textures_.get(k.src.data[c], k.src.pitch[c], k.plan.src_w, k.plan.src_h,
-                         texel_bytes(k, plan.interpolation), done_.get(), k.texture[c]);
+                         texel_bytes(k, plan.interpolation), address_mode(k.plan.outside), done_.get(),
+                         k.texture[c]);
   });
 }
 

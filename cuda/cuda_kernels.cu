@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "cuda_kernels.h"
 
+#include <algorithm>
+
 #include "layout.h"
 #include "make_pass.h"
 
@@ -29,6 +31,25 @@ void lay_out_loads(KernelPass& k, int pixels, int& blocks) {
   set_blocks(k, kBlockX << k.cell_shift, kBlockY * (pixels >> k.cell_shift), blocks);
 }
 
+void set_corners(KernelPass& k) {
+  const PassPlan& p = k.plan;
+  set_region(k);
+  k.corner_x = p.x0 + kHalfPixel, k.corner_y = p.y0 + kHalfPixel;
+  k.repeats = is_repeated(p.outside);
+  k.scale_x = 1.0f / static_cast<float>(p.src_w), k.scale_y = 1.0f / static_cast<float>(p.src_h);
+  // Off by 1/16 of a pixel at the furthest of those that are divided; a gather takes up to 1/2.
+  k.most = k.repeats ? 1 << 19 : 1 << 30;
+  if (k.repeats) k.left = k.top = -k.most, k.right = k.bottom = k.most;
+  const auto near = [&](int32_t corner) { return std::clamp(corner, -k.most, k.most); };
+  k.edge_left = near(k.left), k.edge_right = near(k.right);
+  k.edge_top = near(k.top), k.edge_bottom = near(k.bottom);
+  if (p.outside == Outside::mirror_101) {  // once
+    k.edge_left = near(3 - p.src_w), k.edge_right = near(2 * p.src_w - 2);
+    k.edge_top = near(3 - p.src_h), k.edge_bottom = near(2 * p.src_h - 2);
+  }
+  for (int32_t* corner : {&k.left, &k.right, &k.top, &k.bottom}) *corner = near(*corner);
+}
+
 // The same where it gathers.
 void lay_out_gather(KernelPass& k, int& blocks) {
   const PassPlan& p = k.plan;
@@ -40,8 +61,9 @@ void lay_out_gather(KernelPass& k, int& blocks) {
   set_steps(k);
   k.whole_words = true;
   k.copy = is_copy(p);
-  set_region(k);
+  set_corners(k);
   set_permutation(k);
+  set_border_texel(k);
   set_blocks(k, kGatherX, kGatherY, blocks);
 }
 
@@ -66,6 +88,7 @@ Launch lay_out(KernelArgs& args, Interpolation interpolation, bool gather) {
   if (gather) {
     for (int n = 0; n < args.passes; ++n) lay_out_gather(args.pass[n], launch.blocks);
     launch.kernel = gather_kernel_of(args), launch.threads = kGatherThreads;
+    launch.shared_bytes = kGatherThreads * kMaxPixels;  // a queue of pixels
     return launch;
   }
   if (interpolation != Interpolation::nearest)
@@ -88,18 +111,11 @@ int texel_bytes(const KernelPass& k, Interpolation interpolation) {
   const bool done = interpolation == Interpolation::nearest    ? is_copy(k.plan)
                     : interpolation == Interpolation::bilinear ? k.plan.integers && !k.plan.shrinks
                                                                : false;
-  return done ? same_texels(k) : 0;
+  return done && has_border_texel(k.plan) ? same_texels(k) : 0;
 }
 
 int loaded_bytes(Packing packing) {
   return packing == Packing::bytes3 ? 1 : stored_bytes(packing);
-}
-
-cudaError_t probe_kernels() {
-  KernelArgs any{};
-  any.passes = 1;
-  cudaFuncAttributes attributes;
-  return cudaFuncGetAttributes(&attributes, kernel_of<Interpolation::nearest>(any, false));
 }
 
 }  // namespace cudawarp

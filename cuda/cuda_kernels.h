@@ -6,6 +6,7 @@
 #include <cuda_runtime.h>
 
 #include "plan.h"
+#include "status.h"
 #include "store.h"
 
 namespace cudawarp {
@@ -49,6 +50,16 @@ constexpr int kUprightUnitShift = 5, kUprightUnits = 1 << kUprightUnitShift, kUp
 constexpr int kLinePitch = 16 * (kUprightUnits + 1);
 constexpr int kUprightBytes = 27 * 1024, kMostUprightBytes = 48 * 1024;  // as a rule, at most
 
+// Coordinates of textures that repeat go from 0 to 1, the others' are pixels.
+CUDAWARP_BOTH constexpr bool is_repeated(Outside outside) {
+  return outside == Outside::mirror || outside == Outside::wrap;
+}
+constexpr cudaTextureAddressMode address_mode(Outside outside) {
+  return outside == Outside::mirror ? cudaAddressModeMirror
+         : outside == Outside::wrap ? cudaAddressModeWrap
+                                    : cudaAddressModeClamp;
+}
+
 struct KernelPass {
   PassPlan plan;
   Source src;
@@ -60,9 +71,15 @@ struct KernelPass {
   int32_t cell_shift;     // log2 of the pixels of a cell; with loads
   bool whole_words;       // rows of dst begin and end at multiples of what is written at once
   bool copy;              // exactly: the first tap is the pixel
-  // Corners of source pixels (source point + 1/2, rounded down) about which gathers are right: taps are
-  // clamped to the picture, and it covers the output pixel.
+  // Corners of source pixels (source point + 1/2, rounded down) about which the picture covers the output
+  // pixel, and taps are right as a texture gives them, or clamped.
   int32_t left, right, top, bottom;
+  // With gathers: the corner of the output's first pixel; whether the texture repeats, and from a corner to a
+  // coordinate of it; how far out coordinates are exact enough; beyond which corners pixels need more.
+  int64_t corner_x, corner_y;
+  bool repeats;
+  float scale_x, scale_y;
+  int32_t most, edge_left, edge_right, edge_top, edge_bottom;
   // Beyond any of these an output pixel is the border, which is stored so (by channel, or side by side).
   int32_t out_left, out_right, out_top, out_bottom;
   uint32_t border_stored[kMaxChannels];
@@ -139,15 +156,14 @@ cudaError_t launch_warp(const Launch& launch, KernelArgs& args, cudaStream_t str
 // Bytes of a texel of a texture over this pass's source; 0 where the pass cannot be done by gathers.
 int texel_bytes(const KernelPass& pass, Interpolation interpolation);
 
-// Queues a comparison of gathers with loads over a small picture of words of 1, 2 or 4 bytes; stores 1 to
-// `wrong` where they differ.
-cudaError_t probe_gather(cudaTextureObject_t texture, int bytes, const uint8_t* data, int pitch, int side,
-                         int* wrong, cudaStream_t stream);
-
 // What one load of a packing must be aligned to.
 int loaded_bytes(Packing packing);
 
 // cudaSuccess where the current device can run this build's kernels.
 cudaError_t probe_kernels();
+
+// Whether gathers give what loads do, from textures of words of 1, 2 and 4 bytes over plain memory, which
+// CUDA promises for arrays only. Waits for the device.
+Status probe_gathers(bool& right);
 
 }  // namespace cudawarp

@@ -84,7 +84,7 @@ Status StagingBuffer::reserve(size_t size, cudaMemPool_t pool, cudaStream_t stre
 }
 
 Status create_texture(const void* data, ptrdiff_t pitch, int width, int height, int bytes,
-                      cudaTextureObject_t& texture) {
+                      cudaTextureAddressMode mode, cudaTextureObject_t& texture) {
   cudaResourceDesc resource{};
   resource.resType = cudaResourceTypePitch2D;
   resource.res.pitch2D.devPtr = const_cast<void*>(data);
@@ -93,7 +93,8 @@ Status create_texture(const void* data, ptrdiff_t pitch, int width, int height, 
   resource.res.pitch2D.height = height;
   resource.res.pitch2D.pitchInBytes = pitch;
   cudaTextureDesc desc{};
-  desc.addressMode[0] = desc.addressMode[1] = cudaAddressModeClamp;
+  desc.addressMode[0] = desc.addressMode[1] = mode;
+  desc.normalizedCoords = mode != cudaAddressModeClamp;
   desc.filterMode = cudaFilterModePoint;
   desc.readMode = cudaReadModeElementType;
   CUDAWARP_TRY(cudaCreateTextureObject(&texture, &resource, &desc, nullptr));
@@ -123,9 +124,10 @@ bool TextureCache::can_hold(const void* data, ptrdiff_t pitch, int width, int he
 }
 
 Status TextureCache::get(const void* data, ptrdiff_t pitch, int width, int height, int bytes,
-                         cudaEvent_t idle, cudaTextureObject_t& texture) {
+                         cudaTextureAddressMode mode, cudaEvent_t idle, cudaTextureObject_t& texture) {
   for (Entry& e : entries_) {
-    if (e.data == data && e.pitch == pitch && e.width == width && e.height == height && e.bytes == bytes) {
+    if (e.data == data && e.pitch == pitch && e.width == width && e.height == height && e.bytes == bytes &&
+        e.mode == mode) {
       e.used = ++clock_;
       ++hits_;
       texture = e.texture;
@@ -141,8 +143,8 @@ Status TextureCache::get(const void* data, ptrdiff_t pitch, int width, int heigh
     CUDAWARP_TRY(cudaDestroyTextureObject(gone));
   }
 
-  if (auto failed = create_texture(data, pitch, width, height, bytes, texture)) return failed;
-  entries_.push_back({data, pitch, width, height, bytes, texture, ++clock_});
+  if (auto failed = create_texture(data, pitch, width, height, bytes, mode, texture)) return failed;
+  entries_.push_back({data, pitch, width, height, bytes, mode, texture, ++clock_});
   ++created_;
   return std::nullopt;
 }

@@ -80,11 +80,11 @@ class StagingBuffer {
 };
 
 // A texture object over a device buffer, to be destroyed by the caller. It reads words of 1, 2 or 4 bytes as
-// they are, at unnormalised coordinates, clamped to the edges.
+// they are, clamped to the edges at unnormalised coordinates, or repeated as `mode` says at normalised ones.
 Status create_texture(const void* data, ptrdiff_t pitch, int width, int height, int bytes,
-                      cudaTextureObject_t& texture);
+                      cudaTextureAddressMode mode, cudaTextureObject_t& texture);
 
-// Such textures, one for each buffer and shape ever asked for, up to a limit.
+// Such textures, one for each buffer, shape and mode ever asked for, up to a limit.
 class TextureCache {
  public:
   TextureCache() = default;
@@ -94,8 +94,8 @@ class TextureCache {
   Status init();  // reads the device's limits
   bool can_hold(const void* data, ptrdiff_t pitch, int width, int height) const;
   // `idle` comes when no work reads textures of this cache; it is waited for when one must go.
-  Status get(const void* data, ptrdiff_t pitch, int width, int height, int bytes, cudaEvent_t idle,
-             cudaTextureObject_t& texture);
+  Status get(const void* data, ptrdiff_t pitch, int width, int height, int bytes, cudaTextureAddressMode mode,
+             cudaEvent_t idle, cudaTextureObject_t& texture);
   uint64_t created() const { return created_; }
   uint64_t hits() const { return hits_; }  // textures that were there
 
@@ -104,6 +104,7 @@ class TextureCache {
     const void* data;
     ptrdiff_t pitch;
     int width, height, bytes;
+    cudaTextureAddressMode mode;
     cudaTextureObject_t texture;
     uint64_t used;
   };

@@ -69,10 +69,24 @@ CUDAWARP_BOTH bool blend(const PassPlan& p, const typename F::Word& t00, const t
   return true;
 }
 
+// Bilinear pixels mirrored at the edge pixel are those of a mirrored point, along an axis of n pixels; `at`
+// is less 1/2, as the result is. One mirror is enough up to n - 1 pixels outside.
+CUDAWARP_BOTH int64_t mirrored_once(int64_t at, int n) {
+  const int64_t last = int64_t{n - 1} << 32;
+  return at < 0 ? -at : at > last ? 2 * last - at : at;
+}
+CUDAWARP_BOTH int64_t mirrored(int64_t at, int n) {
+  if (n == 1) return 0;
+  const int period = 2 * n - 2, m = static_cast<int>(at >> 32) % period;
+  return mirrored_once((int64_t{m < 0 ? m + period : m} << 32) + static_cast<uint32_t>(at), n);
+}
+
 template <class F, bool Inside>
 CUDAWARP_BOTH bool blend_at(const PassPlan& p, const Source& s, int64_t x, int64_t y, float cover,
                             typename F::Word& word) {
   x -= kHalfPixel, y -= kHalfPixel;
+  if constexpr (!Inside)
+    if (p.outside == Outside::mirror_101) x = mirrored(x, p.src_w), y = mirrored(y, p.src_h);
   const int i = static_cast<int>(x >> 32), j = static_cast<int>(y >> 32);
   const int x0 = index_of<Inside>(p, i, p.src_w), x1 = index_of<Inside>(p, i + 1, p.src_w);
   const int y0 = index_of<Inside>(p, j, p.src_h), y1 = index_of<Inside>(p, j + 1, p.src_h);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // The warp by texture gathers: one fetch gives the four taps of a bilinear pixel as they are stored, clamped
-// to the picture, and the weights are those of blend() (integers.h). Where gathers are not right, at some
-// borders or where alpha weighs, a thread does its pixels by loads.
+// to the picture or from a picture that repeats, and the weights are those of blend() (integers.h). A warp
+// does all its pixels so, and those of the picture's edges once more; where alpha weighs, by loads.
+#include "gather.cuh"
 #include "ptx.cuh"
-#include "warp_kernel.cuh"
 
 namespace cudawarp {
 namespace {
@@ -22,146 +22,11 @@ struct Cells {
   }
 };
 
-// The weights of the taps as two pairs of 16-bit lanes: w00 and w10, w01 and w11.
-struct PackedWeights {
-  uint32_t above, below;
-};
-
-__device__ PackedWeights packed(const Weights& w) {
-  return {w.w00 + w.w10 * 65536, w.w01 + w.w11 * 65536};
-}
-
-// Taps as uint4 has them from a gather.
-__device__ uint32_t t00(const uint4& taps) {
-  return taps.w;
-}
-__device__ uint32_t t10(const uint4& taps) {
-  return taps.z;
-}
-__device__ uint32_t t01(const uint4& taps) {
-  return taps.x;
-}
-__device__ uint32_t t11(const uint4& taps) {
-  return taps.y;
-}
-
-__device__ uint4 gather(cudaTextureObject_t texture, int64_t x, int64_t y) {
-  return tex2Dgather<uint4>(texture, static_cast<float>(static_cast<int>(x >> 32)),
-                            static_cast<float>(static_cast<int>(y >> 32)), 0);
-}
-
-// Byte 2 of a and b side by side.
-__device__ uint32_t third_bytes(uint32_t a, uint32_t b) {
-  return __byte_perm(a, b, 0x0062);
-}
-
-// The channels of four taps weighed, as kRoundBytes says, and put together: `join` takes channels 0, 1, 4 and
-// 5 for the four.
-template <int N>
-__device__ uint32_t weigh_bytes(const uint4& t, const PackedWeights& w, uint32_t join) {
-  const uint32_t above = __byte_perm(t00(t), t10(t), 0x5140), below = __byte_perm(t01(t), t11(t), 0x5140);
-  const uint32_t c0 = __dp2a_lo(w.above, above, __dp2a_lo(w.below, below, kRoundBytes));
-  const uint32_t c1 = __dp2a_hi(w.above, above, __dp2a_hi(w.below, below, kRoundBytes));
-  if constexpr (N == 2) return third_bytes(c0, c1);
-  const uint32_t above2 = __byte_perm(t00(t), t10(t), 0x7362), below2 = __byte_perm(t01(t), t11(t), 0x7362);
-  const uint32_t c2 = __dp2a_lo(w.above, above2, __dp2a_lo(w.below, below2, kRoundBytes));
-  const uint32_t c3 = __dp2a_hi(w.above, above2, __dp2a_hi(w.below, below2, kRoundBytes));
-  return __byte_perm(third_bytes(c0, c1), third_bytes(c2, c3), join);
-}
-
-// A pixel as it is stored, or a sample, from taps that are opaque.
-template <class F>
-__device__ uint32_t blend(const KernelPass& k, const uint4& t, int64_t x, int64_t y) {
-  const Weights w = integer_weights<F::kBytes>(x, y);
-  if constexpr (F::kPacking == Packing::bytes4) {
-    return weigh_bytes<4>(t, packed(w), k.join) | k.set;
-  } else if constexpr (F::kPacking == Packing::bytes2) {
-    return permute(weigh_bytes<2>(t, packed(w), 0), k.select);
-  } else if constexpr (F::kPacking == Packing::words2) {
-    const auto word = [&](int shift) {
-      const uint32_t sum = weighed(w, t00(t) >> shift & 0xffff, t10(t) >> shift & 0xffff,
-                                   t01(t) >> shift & 0xffff, t11(t) >> shift & 0xffff);
-      return rounded<false>(k.plan, sum);
-    };
-    return word(0) | word(16) << 16;
-  } else {
-    return rounded<F::kBytes>(k.plan, weighed(w, t00(t), t10(t), t01(t), t11(t)));
-  }
-}
-
-// Whatever the place and the taps.
-template <class F>
-__device__ __noinline__ uint32_t pixel_by_loads(const KernelPass& k, int channel, int64_t x, int64_t y) {
-  if (k.copy)
-    return stored<F>(k.plan, channel,
-                     warp_pixel<F, Interpolation::nearest, false, false>(k.plan, k.src, x, y));
-  return stored<F>(k.plan, channel,
-                   warp_pixel<F, Interpolation::bilinear, false, false>(k.plan, k.src, x, y));
-}
-
-// Where a gather reads tap i and its successor beyond the picture, by a border mode: the pixel above the
-// corner that it takes them about, and whether they come in reverse. False where they are no neighbours, or
-// far away.
-__device__ bool fold(int i, int n, Outside outside, int& corner, bool& reverse) {
-  corner = i + 1, reverse = false;
-  if (outside == Outside::blend || outside == Outside::replicate || (i >= 0 && i < n - 1)) return true;
-  switch (outside) {
-    case Outside::mirror:
-      if (i == -1 || i == n - 1) return true;  // the same pixel twice
-      reverse = true;
-      corner = i < 0 ? -1 - i : 2 * n - 1 - i;
-      return corner > 0 && corner < n;
-    case Outside::mirror_101:
-      reverse = true;
-      corner = i < 0 ? -i : 2 * n - 2 - i;
-      return corner > 0 && corner < n;
-    case Outside::wrap:
-      corner = i < 0 ? i + n + 1 : i - n + 1;
-      return corner > 0 && corner < n;
-    default:
-      return false;
-  }
-}
-
-// A pixel that may lie outside the picture, or have taps there.
-template <class F>
-__device__ uint32_t edge_pixel(const KernelPass& k, int channel, int64_t x, int64_t y) {
-  const PassPlan& p = k.plan;
-  const int64_t corner_x = x - kHalfPixel, corner_y = y - kHalfPixel;
-  const int i = static_cast<int>(corner_x >> 32), j = static_cast<int>(corner_y >> 32);
-  float cover = 1.0f;
-  if (p.outside == Outside::blend && !covered(p, x, y)) cover = coverage(p, x, y);
-  const bool beyond = i < -1 || i >= p.src_w || j < -1 || j >= p.src_h;
-  if (cover == 0.0f || (p.outside == Outside::border_taps && beyond))
-    return stored<F>(p, channel, F::border_words(p));
-  int u, v;
-  bool reverse_x, reverse_y;
-  const bool near_x = fold(i, p.src_w, p.outside, u, reverse_x);
-  if (k.copy || !fold(j, p.src_h, p.outside, v, reverse_y) || !near_x)
-    return pixel_by_loads<F>(k, channel, x, y);
-  uint4 t = gather(k.texture[channel], int64_t{u} << 32, int64_t{v} << 32);
-  if (reverse_x) t = {t.y, t.x, t.w, t.z};
-  if (reverse_y) t = {t.w, t.z, t.y, t.x};
-  if constexpr (F::kPacking == Packing::samples8 || F::kPacking == Packing::samples16) {
-    using One = Fetch<F::kPacking, 1, false>;
-    if (cover == 1.0f) return blend<F>(k, t, corner_x, corner_y);
-    const uint32_t sum =
-        weighed(integer_weights<F::kBytes>(corner_x, corner_y), t00(t), t10(t), t01(t), t11(t));
-    const float value = lerp(p.border[channel], static_cast<float>(sum) * (1.0f / 65536), cover);
-    return One::color(p, {value}).c[0];
-  } else {
-    typename F::Word word;
-    if (!cudawarp::blend<F>(p, F::unpack(p, t00(t)), F::unpack(p, t10(t)), F::unpack(p, t01(t)),
-                            F::unpack(p, t11(t)), corner_x, corner_y, cover, word))
-      return pixel_by_loads<F>(k, channel, x, y);
-    return stored<F>(p, channel, word);
-  }
-}
-
 template <class F>
 struct Kind {
   static constexpr Packing kPacking = F::kPacking;
-  static constexpr bool kPlanes = kPacking == Packing::samples8 || kPacking == Packing::samples16;
+  static constexpr int kPlanes =
+      kPacking == Packing::samples8 || kPacking == Packing::samples16 ? F::kChannels : 1;
   static constexpr int kBytes = kPacking == Packing::samples8                                   ? 1
                                 : kPacking == Packing::samples16 || kPacking == Packing::bytes2 ? 2
                                                                                                 : 4;
@@ -204,21 +69,131 @@ __device__ void store(const KernelPass& k, int channel, int i, int j, const uint
   }
 }
 
-// Pixels of a warp that the picture may not cover, or whose taps the border mode decides.
-template <class F>
-__device__ void warp_edge(const KernelPass& k, int i, int j, int64_t x, int64_t y) {
-#pragma unroll 1
-  for (int c = 0; c < (Kind<F>::kPlanes ? F::kChannels : 1); ++c) {
-    uint32_t pixel[kMaxPixels];
+// ---- edges
+
+// Whether an output pixel is the border, by its corner.
+__device__ bool is_beyond(const KernelPass& k, int corner_x, int corner_y) {
+  return corner_x < k.out_left || corner_x > k.out_right || corner_y < k.out_top || corner_y > k.out_bottom;
+}
+
+// Whether a warp lies beyond one side of the picture, where that is the border.
+__device__ bool is_warp_beyond(const KernelPass& k, const int64_t (&x)[kMaxPixels],
+                               const int64_t (&y)[kMaxPixels]) {
+  bool beyond[4] = {true, true, true, true};
 #pragma unroll
-    for (int n = 0; n < kMaxPixels; ++n) pixel[n] = edge_pixel<F>(k, c, x + k.x[n], y + k.y[n]);
+  for (int n = 0; n < kMaxPixels; ++n) {
+    const int corner_x = static_cast<int>(x[n] >> 32);
+    const int corner_y = static_cast<int>(y[n] >> 32);
+    beyond[0] = beyond[0] && corner_x < k.out_left, beyond[1] = beyond[1] && corner_x > k.out_right;
+    beyond[2] = beyond[2] && corner_y < k.out_top, beyond[3] = beyond[3] && corner_y > k.out_bottom;
+  }
+  return __all_sync(~0u, beyond[0] || beyond[1] || beyond[2] || beyond[3]);
+}
+
+template <class F>
+__device__ void fill_border(const KernelPass& k, int i, int j) {
+  for (int c = 0; c < Kind<F>::kPlanes; ++c) {
+    const uint32_t border = k.border_stored[c], pixel[kMaxPixels] = {border, border, border, border};
     store<F>(k, c, i, j, pixel);
+  }
+}
+
+// A corner along an axis of n pixels; outside, it is mirrored at the edge pixel.
+__device__ int64_t mirrored_corner(int64_t corner, int n) {
+  constexpr int64_t kPixel = 2 * kHalfPixel;
+  return mirrored_once(corner - kPixel, n) + kPixel;
+}
+
+// Those of a thread's pixels that are the border.
+template <class F>
+__device__ void set_border(const KernelPass& k, int channel, int i, int j, uint32_t (&pixel)[kMaxPixels]) {
+  if (k.plan.outside == Outside::mirror_101) return;
+  const int64_t x = source_x(k.plan, i, j) + kHalfPixel, y = source_y(k.plan, i, j) + kHalfPixel;
+#pragma unroll
+  for (int n = 0; n < kMaxPixels; ++n)
+    if (is_beyond(k, static_cast<int>((x + k.x[n]) >> 32), static_cast<int>((y + k.y[n]) >> 32)))
+      pixel[n] = k.border_stored[channel];
+}
+
+// Whether a pixel is more than the border and than its taps as a texture gives them; (x, y) is its corner.
+__device__ bool is_edge(const KernelPass& k, int64_t x, int64_t y) {
+  const int corner_x = static_cast<int>(x >> 32), corner_y = static_cast<int>(y >> 32);
+  return (corner_x < k.edge_left || corner_x > k.edge_right || corner_y < k.edge_top ||
+          corner_y > k.edge_bottom) &&
+         !is_beyond(k, corner_x, corner_y);
+}
+
+// Taps outside the picture are the border.
+__device__ void set_border_taps(const KernelPass& k, int channel, int u, int v, uint4& t) {
+  const PassPlan& p = k.plan;
+  const auto inside = [](int i, int n) { return static_cast<uint32_t>(i) < static_cast<uint32_t>(n); };
+  const bool left = inside(u - 1, p.src_w), right = inside(u, p.src_w);
+  const bool above = inside(v - 1, p.src_h), below = inside(v, p.src_h);
+  const uint32_t border = k.border_texel[channel];
+  t.w = left && above ? t.w : border, t.z = right && above ? t.z : border;
+  t.x = left && below ? t.x : border, t.y = right && below ? t.y : border;
+}
+
+// Such a pixel.
+template <class F>
+__device__ uint32_t edge_pixel(const KernelPass& k, int channel, int64_t x, int64_t y) {
+  const PassPlan& p = k.plan;
+  const int u = static_cast<int>(x >> 32), v = static_cast<int>(y >> 32);
+  const int64_t at_x = x - kHalfPixel, at_y = y - kHalfPixel;
+  const bool mixes = p.outside == Outside::blend && !covered(p, at_x, at_y);
+  if (max(abs(u), abs(v)) > k.most || p.outside == Outside::mirror_101 || (mixes && k.copy))
+    return pixel_by_loads<F>(k, channel, at_x, at_y);
+  const int64_t corner_x[] = {x}, corner_y[] = {y};
+  uint4 gathered[1];
+  gather(k.texture[channel], corner_x, corner_y, k.repeats, k.scale_x, k.scale_y, gathered);
+  uint4& taps = gathered[0];
+  if (p.outside == Outside::border_taps) set_border_taps(k, channel, u, v, taps);
+  if (k.copy) return copied<F>(k, taps);
+  if (!mixes && is_opaque<F>(k, taps)) return blend<F>(k, taps, x, y);
+  return mixed_blend<F>(k, channel, taps, at_x - kHalfPixel, at_y - kHalfPixel,
+                        mixes ? coverage(p, at_x, at_y) : 1.0f);
+}
+
+// Writes these pixels, once the warp has written all. Not with the others, since that takes more registers of
+// all, and not by the lanes that they are of, since these are few.
+template <class F>
+__device__ void redo_edges(const KernelPass& k, int2 block) {
+  constexpr int kBytes = Kind<F>::kBytes;
+  using Stored =
+      std::conditional_t<kBytes == 4, uint32_t, std::conditional_t<kBytes == 2, uint16_t, uint8_t>>;
+  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  const auto column = [&](int pixel) {
+    return block.x * kGatherX + Cells<kBytes>::column(warp, pixel % 32) + k.column[pixel / 32];
+  };
+  const auto row = [&](int pixel) {
+    return block.y * kGatherY + Cells<kBytes>::row(warp, pixel % 32) + k.row[pixel / 32];
+  };
+  const auto corner_x = [&](int i, int j) { return source_x(k.plan, i, j) + kHalfPixel; };
+  const auto corner_y = [&](int i, int j) { return source_y(k.plan, i, j) + kHalfPixel; };
+  uint8_t* const queue = shared_memory() + warp * 32 * kMaxPixels;
+  int count = 0;
+#pragma unroll 1
+  for (int pixel = lane; pixel < 32 * kMaxPixels; pixel += 32) {
+    const int i = column(pixel), j = row(pixel);
+    const bool edge = i < k.plan.dst_w && j < k.plan.dst_h && is_edge(k, corner_x(i, j), corner_y(i, j));
+    const uint32_t edges = __ballot_sync(~0u, edge);
+    if (edge) queue[count + __popc(edges & ((1u << lane) - 1))] = static_cast<uint8_t>(pixel);
+    count += __popc(edges);
+  }
+  __syncwarp();
+#pragma unroll 1
+  for (int n = lane; n < count * Kind<F>::kPlanes; n += 32) {
+    const int c = Kind<F>::kPlanes == 1 ? 0 : n / count, pixel = queue[n - c * count];
+    const int i = column(pixel), j = row(pixel);
+    reinterpret_cast<Stored*>(k.dst.row(c, j))[i] =
+        static_cast<Stored>(edge_pixel<F>(k, c, corner_x(i, j), corner_y(i, j)));
   }
 }
 
 // Pixels that alpha weighs.
 template <class F>
-__device__ void warp_alpha(const KernelPass& k, int i, int j, int64_t x, int64_t y) {
+__device__ void warp_alpha(const KernelPass& k, int i, int j) {
+  const int64_t x = source_x(k.plan, i, j), y = source_y(k.plan, i, j);
   bool inside = true;
 #pragma unroll
   for (int n = 0; n < kMaxPixels; ++n) inside = inside && is_inside(k.plan, x + k.x[n], y + k.y[n]);
@@ -228,9 +203,55 @@ __device__ void warp_alpha(const KernelPass& k, int i, int j, int64_t x, int64_t
     warp_singly<F, Interpolation::bilinear, false, false>(k, i, j, x, y);
 }
 
+// The pixels of a thread, about these corners. False where alpha weighs some of the warp's.
+template <class F, bool Edge>
+__device__ bool warp_corners(const KernelPass& k, int i, int j, const int64_t (&x)[kMaxPixels],
+                             const int64_t (&y)[kMaxPixels]) {
+#pragma unroll
+  for (int c = 0; c < Kind<F>::kPlanes; ++c) {
+    uint32_t pixel[kMaxPixels];
+    uint4 taps[kMaxPixels];
+    gather(k.texture[c], x, y, k.repeats, k.scale_x, k.scale_y, taps);
+    if (k.copy) {
+#pragma unroll
+      for (int n = 0; n < kMaxPixels; ++n) pixel[n] = copied<F>(k, taps[n]);
+    } else {
+      bool opaque = true;
+#pragma unroll
+      for (int n = 0; n < kMaxPixels; ++n) {
+        opaque = opaque && is_opaque<F>(k, taps[n]);
+        pixel[n] = blend<F>(k, taps[n], x[n], y[n]);
+      }
+      if (F::kAlpha && !__all_sync(~0u, opaque)) return false;
+    }
+    if constexpr (Edge) set_border<F>(k, c, i, j, pixel);
+    store<F>(k, c, i, j, pixel);
+  }
+  return true;
+}
+
+// The same where not all lie inside.
+template <class F>
+__device__ void warp_edge(const KernelPass& k, int2 block, int i, int j, int64_t (&x)[kMaxPixels],
+                          int64_t (&y)[kMaxPixels]) {
+  if (is_warp_beyond(k, x, y)) return fill_border<F>(k, i, j);
+  bool redo = k.plan.outside != Outside::mirror_101;
+  if (!redo) {
+#pragma unroll
+    for (int n = 0; n < kMaxPixels; ++n) {
+      redo = redo || is_edge(k, x[n], y[n]);
+      x[n] = mirrored_corner(x[n], k.plan.src_w), y[n] = mirrored_corner(y[n], k.plan.src_h);
+    }
+    redo = __any_sync(~0u, redo);
+  }
+  if (!warp_corners<F, true>(k, i, j, x, y))
+    warp_alpha<F>(k, i, j);
+  else if (redo)
+    redo_edges<F>(k, block);
+}
+
 template <class F>
 __device__ void warp_gathered(const KernelArgs& args, int pass, int2 block) {
-  constexpr Packing P = F::kPacking;
   constexpr int kBytes = Kind<F>::kBytes;
   const KernelPass& k = args.pass[pass];
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
@@ -238,62 +259,34 @@ __device__ void warp_gathered(const KernelArgs& args, int pass, int2 block) {
   const int j = block.y * kGatherY + Cells<kBytes>::row(warp, lane);
   // A gather takes the four taps about a corner of pixels; the first is that below the point less 1/2.
   int64_t x[kMaxPixels], y[kMaxPixels];
-  x[0] = source_x(k.plan, i, j) + kHalfPixel, y[0] = source_y(k.plan, i, j) + kHalfPixel;
+  const auto column = static_cast<uint32_t>(i), row = static_cast<uint32_t>(j);
+  x[0] = k.corner_x + k.plan.x_per_i * column + k.plan.x_per_j * row;
+  y[0] = k.corner_y + k.plan.y_per_i * column + k.plan.y_per_j * row;
 #pragma unroll
   for (int n = 1; n < kMaxPixels; ++n) x[n] = x[0] + k.x[n], y[n] = y[0] + k.y[n];
-  bool inside = true, beyond[4] = {true, true, true, true};
+  bool inside = true;
 #pragma unroll
   for (int n = 0; n < kMaxPixels; ++n) {
     if (kBytes != 2 && n != 0 && n != kMaxPixels - 1) continue;  // between two on a line
-    const int corner_x = static_cast<int>(x[n] >> 32), corner_y = static_cast<int>(y[n] >> 32);
-    inside = inside && corner_x >= k.left && corner_x <= k.right && corner_y >= k.top && corner_y <= k.bottom;
+    const int u = static_cast<int>(x[n] >> 32), v = static_cast<int>(y[n] >> 32);
+    inside = inside && u >= k.left && u <= k.right && v >= k.top && v <= k.bottom;
   }
-  if (!__all_sync(~0u, inside)) {
-    const KernelPass& edge = args.pass[pass + zero()];
-#pragma unroll
-    for (int n = 0; n < kMaxPixels; ++n) {
-      const int corner_x = static_cast<int>(x[n] >> 32), corner_y = static_cast<int>(y[n] >> 32);
-      beyond[0] = beyond[0] && corner_x < edge.out_left, beyond[1] = beyond[1] && corner_x > edge.out_right;
-      beyond[2] = beyond[2] && corner_y < edge.out_top, beyond[3] = beyond[3] && corner_y > edge.out_bottom;
-    }
-    if (!__all_sync(~0u, beyond[0] || beyond[1] || beyond[2] || beyond[3]))
-      return warp_edge<F>(edge, i, j, x[0] - kHalfPixel, y[0] - kHalfPixel);
-    for (int c = 0; c < (Kind<F>::kPlanes ? F::kChannels : 1); ++c) {
-      const uint32_t border = edge.border_stored[c], pixel[kMaxPixels] = {border, border, border, border};
-      store<F>(edge, c, i, j, pixel);
-    }
-    return;
-  }
-
-#pragma unroll
-  for (int c = 0; c < (Kind<F>::kPlanes ? F::kChannels : 1); ++c) {
-    uint32_t pixel[kMaxPixels];
-    uint4 taps[kMaxPixels];
-#pragma unroll
-    for (int n = 0; n < kMaxPixels; ++n) taps[n] = gather(k.texture[c], x[n], y[n]);
-    if (k.copy) {
-#pragma unroll
-      for (int n = 0; n < kMaxPixels; ++n)
-        pixel[n] = P == Packing::bytes4   ? permute(t00(taps[n]), k.select) | k.set
-                   : P == Packing::bytes2 ? permute(t00(taps[n]), k.select)
-                                          : t00(taps[n]);
-    } else {
-      uint32_t opaque = ~0u;
-#pragma unroll
-      for (int n = 0; n < kMaxPixels; ++n) {
-        if constexpr (F::kAlpha) opaque &= t00(taps[n]) & t10(taps[n]) & t01(taps[n]) & t11(taps[n]);
-        pixel[n] = blend<F>(k, taps[n], x[n], y[n]);
-      }
-      if constexpr (F::kAlpha)
-        if ((opaque & k.alpha) != k.alpha)
-          return warp_alpha<F>(args.pass[pass + zero()], i, j, x[0] - kHalfPixel, y[0] - kHalfPixel);
-    }
-    store<F>(k, c, i, j, pixel);
-  }
+  if (!__all_sync(~0u, inside))
+    warp_edge<F>(args.pass[pass + zero()], block, i, j, x, y);
+  else if (!warp_corners<F, false>(k, i, j, x, y))
+    warp_alpha<F>(args.pass[pass + zero()], i, j);
 }
 
+// Blocks at once that leave a thread 40 registers; as many as fit where these are fewer.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+constexpr int kBlocks = 8;
+#else
+constexpr int kBlocks = 12;
+#endif
+
 template <class First, class Chroma>
-__global__ void __launch_bounds__(kGatherThreads) gather_kernel(const __grid_constant__ KernelArgs args) {
+__global__ void __launch_bounds__(kGatherThreads, kBlocks)
+    gather_kernel(const __grid_constant__ KernelArgs args) {
   const int block = blockIdx.x;
   if constexpr (!std::is_void_v<Chroma>) {
     const KernelPass& chroma = args.pass[1];
@@ -314,31 +307,7 @@ Kernel choose_gather(const KernelArgs& args) {
     return gather_kernel<First, typename ChromaOf<First>::Planes>;
 }
 
-// Gathers about every corner of a small picture and beyond, beside loads.
-template <class Word>
-__global__ void probe_kernel(cudaTextureObject_t texture, const uint8_t* data, int pitch, int side,
-                             int* wrong) {
-  const int u = static_cast<int>(threadIdx.x) - 1, v = static_cast<int>(blockIdx.x) - 1;
-  const auto word = [&](int x, int y) -> uint32_t {
-    x = min(max(x, 0), side - 1), y = min(max(y, 0), side - 1);
-    return reinterpret_cast<const Word*>(data + y * pitch)[x];
-  };
-  const uint4 t = gather(texture, int64_t{u} << 32, int64_t{v} << 32);
-  if (t00(t) != word(u - 1, v - 1) || t10(t) != word(u, v - 1) || t01(t) != word(u - 1, v) ||
-      t11(t) != word(u, v))
-    *wrong = 1;
-}
-
 }  // namespace
-
-cudaError_t probe_gather(cudaTextureObject_t texture, int bytes, const uint8_t* data, int pitch, int side,
-                         int* wrong, cudaStream_t stream) {
-  const auto kernel = bytes == 1   ? probe_kernel<uint8_t>
-                      : bytes == 2 ? probe_kernel<uint16_t>
-                                   : probe_kernel<uint32_t>;
-  void* arguments[] = {&texture, &data, &pitch, &side, &wrong};
-  return cudaLaunchKernel(kernel, side + 3, side + 3, arguments, 0, stream);
-}
 
 Kernel gather_kernel_of(const KernelArgs& args) {
   switch (args.pass[0].plan.fetch) {

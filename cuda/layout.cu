@@ -73,7 +73,11 @@ void set_permutation(KernelPass& k) {
   k.alpha = p.load_or ? 0 : 0xffu << (8 * ((p.load_select >> 12) & 3));
 }
 
-bool set_border_texel(KernelPass& k) {
+bool has_border_texel(const PassPlan& p) {
+  return p.outside != Outside::border_taps || !p.load_or;
+}
+
+void set_border_texel(KernelPass& k) {
   const PassPlan& p = k.plan;
   for (int c = 0; c < kMaxChannels; ++c) k.border_texel[c] = p.border_tap[c];
   if (p.store == Packing::words2) {
@@ -83,7 +87,6 @@ bool set_border_texel(KernelPass& k) {
     for (int c = 0; c < stored_bytes(p.store); ++c)
       k.border_texel[0] |= p.border_tap[c] << (8 * ((p.load_select >> (4 * c)) & 3));
   }
-  return p.outside != Outside::border_taps || !p.load_or;
 }
 
 int same_texels(const KernelPass& k) {

@@ -22,8 +22,9 @@ void set_region(KernelPass& k);
 // From a pixel as the source stores it to one as the output does.
 void set_permutation(KernelPass& k);
 
-// A border of constant colour as a texel of the source. False where it has an alpha that texels have not.
-bool set_border_texel(KernelPass& k);
+// A border of constant colour as a texel of the source; not where it has an alpha that texels have not.
+bool has_border_texel(const PassPlan& p);
+void set_border_texel(KernelPass& k);
 
 // Bytes of a texel where the source and the output of a pass have the same ones, channels in any order, and
 // whole words of them can be written; else 0.

@@ -20,6 +20,7 @@ int upright_bytes(const KernelPass& k, int bytes) {
 void set_box_source(KernelPass& k) {
   const PassPlan& p = k.plan;
   set_region(k);
+  set_border_texel(k);
   set_permutation(k);
   k.wide = true;
   for (int c = 0; c < (is_packed(p.store) ? 1 : p.src_channels); ++c)
@@ -87,7 +88,7 @@ bool set_upright(KernelArgs& args) {
     const PassPlan& p = k.plan;
     k.swapped = p.x_per_i == 0 && p.y_per_j == 0;
     const bool apart = k.swapped || (p.x_per_j == 0 && p.y_per_i == 0);
-    if (!apart || !is_filter(k, args.pass[0].plan.taps) || !set_border_texel(k)) return false;
+    if (!apart || !is_filter(k, args.pass[0].plan.taps) || !has_border_texel(k.plan)) return false;
     if (!set_upright(k, stored_bytes(p.store))) return false;
   }
   return true;
@@ -118,7 +119,7 @@ bool set_turned(KernelPass& k, int texel) {
 bool set_turned(KernelArgs& args) {
   for (int n = 0; n < args.passes; ++n) {
     KernelPass& k = args.pass[n];
-    if (!is_filter(k, args.pass[0].plan.taps) || k.plan.shrinks || !set_border_texel(k)) return false;
+    if (!is_filter(k, args.pass[0].plan.taps) || k.plan.shrinks || !has_border_texel(k.plan)) return false;
     if (!set_turned(k, stored_bytes(k.plan.store))) return false;
   }
   return true;
@@ -212,7 +213,7 @@ bool set_averages(KernelArgs& args, Interpolation interpolation) {
     const int bytes = same_texels(k);
     if (bytes == 0 || !p.integers || !p.shrinks || p.footprint.upright || p.taps != args.pass[0].plan.taps)
       return false;
-    if (!set_border_texel(k) || !set_average(k, bytes, interpolation)) return false;
+    if (!has_border_texel(k.plan) || !set_average(k, bytes, interpolation)) return false;
   }
   return true;
 }

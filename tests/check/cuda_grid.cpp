@@ -325,6 +325,41 @@ GST_START_TEST(upright_frames) {
 }
 GST_END_TEST;
 
+// Borders of bilinear pixels and of copies: near the picture, several widths of it outside, and so far
+// outside that a texture's coordinates are not exact. Sources are opaque in places.
+GST_START_TEST(borders_near_and_far) {
+  constexpr struct {
+    const char* name;
+    Border border;
+    bool edge_antialias;
+  } kBorders[] = {{"constant", Border::constant, true},     {"hard", Border::constant, false},
+                  {"replicate", Border::replicate, true},   {"mirror", Border::mirror, true},
+                  {"mirror-101", Border::mirror_101, true}, {"wrap", Border::wrap, true}};
+  constexpr struct {
+    double angle, scale_x, scale_y, offset;
+  } kMaps[] = {{17, 1, 1, 0},       {-140, 0.55, 0.4, 0}, {0, 1, 1, 90},
+               {45, 0.2, 0.15, 30}, {0, 1, -1, 400},      {3, 0.0001, 0.00002, 0.3}};
+  const FormatPair formats = grid_formats()[__i__];
+  if (!has_gathers(formats)) return;
+  Bench bench;
+  for (const auto& map : kMaps)
+    for (const auto& border : kBorders) {
+      GridCase c =
+          large_case(formats, Interpolation::bilinear, emulated() ? Size{133, 71} : Size{389, 271}, 1);
+      c.name += ", " + std::string(border.name) + ", " + std::to_string(map.angle) + ", " +
+                std::to_string(map.scale_x) + ", " + std::to_string(map.offset);
+      c.params.angle = map.angle, c.params.scale_x = map.scale_x, c.params.scale_y = map.scale_y;
+      c.params.offset_x = map.offset, c.params.offset_y = -map.offset;
+      c.params.border = border.border, c.params.edge_antialias = border.edge_antialias;
+      c.params.antialias = false;
+      TestFrame source = c.source();
+      make_opaque(source);
+      bench.run(c, source, {Path::aligned_device});
+    }
+  ck_assert_uint_gt(bench.engine().counters().textures_created, 0);
+}
+GST_END_TEST;
+
 // A running stream allocates nothing and makes no textures.
 GST_START_TEST(steady_state) {
   constexpr int kBuffers = 3, kFrames = 30;
@@ -393,6 +428,7 @@ static Suite* cuda_grid_suite() {
   tcase_add_loop_test(tc, equals_cpu, 0, formats);
   tcase_add_loop_test(tc, large_frames, 0, formats);
   tcase_add_loop_test(tc, upright_frames, 0, formats);
+  tcase_add_loop_test(tc, borders_near_and_far, 0, formats);
   tcase_add_test(tc, steady_state);
   tcase_add_test(tc, streams_in_order);
   return s;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <boost/context/fiber.hpp>
 #include <boost/context/fixedsize_stack.hpp>
+#include <cmath>
 #include <cstdio>
 #include <memory>
 #include <vector>
@@ -106,9 +107,17 @@ class Block {
 
 struct Texture {
   const uint8_t* data;
-  size_t width, height, pitch;
+  int width, height;
+  size_t pitch;
   int bytes;
+  cudaTextureAddressMode mode;
 };
+
+int texel_index(int i, int n, cudaTextureAddressMode mode) {
+  if (mode == cudaAddressModeClamp) return std::clamp(i, 0, n - 1);
+  const int period = mode == cudaAddressModeMirror ? 2 * n : n, m = (i % period + period) % period;
+  return m < n ? m : period - 1 - m;
+}
 
 Block& block() {
   static Block* const one = new Block;  // its fibers never end
@@ -154,9 +163,16 @@ uint8_t* shared_memory() {
   return reinterpret_cast<uint8_t*>((reinterpret_cast<uintptr_t>(shared.data()) + 15) & ~uintptr_t{15});
 }
 
+std::pair<int, int> first_texel(cudaTextureObject_t texture, float x, float y) {
+  const Texture& t = *reinterpret_cast<const Texture*>(texture);
+  const bool pixels = t.mode == cudaAddressModeClamp;
+  const auto index = [](double at) { return static_cast<int>(std::clamp(std::floor(at), -1e9, 1e9)); };
+  return {index(x * (pixels ? 1.0 : t.width) - 0.5), index(y * (pixels ? 1.0 : t.height) - 0.5)};
+}
+
 uint32_t texel(cudaTextureObject_t texture, int x, int y) {
   const Texture& t = *reinterpret_cast<const Texture*>(texture);
-  x = std::clamp(x, 0, static_cast<int>(t.width) - 1), y = std::clamp(y, 0, static_cast<int>(t.height) - 1);
+  x = texel_index(x, t.width, t.mode), y = texel_index(y, t.height, t.mode);
   uint32_t word = 0;
   std::memcpy(&word, t.data + y * t.pitch + static_cast<size_t>(x) * t.bytes, t.bytes);
   return word;
@@ -297,10 +313,15 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t, cudaEvent_t) 
 }
 
 cudaError_t cudaCreateTextureObject(cudaTextureObject_t* texture, const cudaResourceDesc* resource,
-                                    const cudaTextureDesc*, const void*) {
+                                    const cudaTextureDesc* desc, const void*) {
   const auto& p = resource->res.pitch2D;
-  auto* made =
-      new Texture{static_cast<const uint8_t*>(p.devPtr), p.width, p.height, p.pitchInBytes, p.desc.x / 8};
+  if (desc->normalizedCoords != (desc->addressMode[0] != cudaAddressModeClamp)) return cudaErrorInvalidValue;
+  auto* made = new Texture{static_cast<const uint8_t*>(p.devPtr),
+                           static_cast<int>(p.width),
+                           static_cast<int>(p.height),
+                           p.pitchInBytes,
+                           p.desc.x / 8,
+                           desc->addressMode[0]};
   *texture = reinterpret_cast<uintptr_t>(made);
   return cudaSuccess;
 }

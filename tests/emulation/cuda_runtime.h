@@ -10,6 +10,8 @@
 // A barrier or a warp function that not all threads reach aborts with a message.
 #pragma once
 
+#include <bit>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -49,6 +51,7 @@ struct dim3 {
 
 enum cudaError_t {
   cudaSuccess,
+  cudaErrorInvalidValue,
   cudaErrorMemoryAllocation,
   cudaErrorNotReady,
   cudaErrorDeviceUninitialized,
@@ -89,7 +92,7 @@ struct cudaMemPoolProps {
 
 enum cudaChannelFormatKind { cudaChannelFormatKindUnsigned };
 enum cudaResourceType { cudaResourceTypePitch2D };
-enum cudaTextureAddressMode { cudaAddressModeClamp };
+enum cudaTextureAddressMode { cudaAddressModeWrap, cudaAddressModeClamp, cudaAddressModeMirror };
 enum cudaTextureFilterMode { cudaFilterModePoint };
 enum cudaTextureReadMode { cudaReadModeElementType };
 struct cudaChannelFormatDesc {
@@ -113,6 +116,7 @@ struct cudaTextureDesc {
   cudaTextureAddressMode addressMode[3];
   cudaTextureFilterMode filterMode;
   cudaTextureReadMode readMode;
+  int normalizedCoords;
 };
 
 // ---- calls
@@ -173,7 +177,9 @@ void run(unsigned blocks, unsigned threads, size_t shared_bytes, const std::func
 
 uint8_t* shared_memory();
 
-// The word of a texture, clamped to its edges.
+// The first of the texels that a gather takes, and the word of one, clamped to the texture's edges or
+// repeated.
+std::pair<int, int> first_texel(cudaTextureObject_t texture, float x, float y);
 uint32_t texel(cudaTextureObject_t texture, int x, int y);
 
 // What all 32 lanes of the calling thread's warp pass, once all have come.
@@ -207,11 +213,26 @@ inline void __syncthreads() {
 inline int __syncthreads_and(int value) {
   return emulation::of_block(value != 0);
 }
+inline void __syncwarp() {
+  emulation::of_warp(0);
+}
 inline int __all_sync(unsigned, int value) {
   const uint32_t* all = emulation::of_warp(value != 0);
   for (int lane = 0; lane < 32; ++lane)
     if (!all[lane]) return 0;
   return 1;
+}
+inline int __any_sync(unsigned mask, int value) {
+  return !__all_sync(mask, !value);
+}
+inline uint32_t __ballot_sync(unsigned, int value) {
+  const uint32_t* all = emulation::of_warp(value != 0);
+  uint32_t bits = 0;
+  for (int lane = 0; lane < 32; ++lane) bits |= all[lane] << lane;
+  return bits;
+}
+inline int __popc(uint32_t bits) {
+  return std::popcount(bits);
 }
 inline uint32_t __shfl_sync(unsigned, uint32_t value, int lane) {
   return emulation::of_warp(value)[lane & 31];
@@ -248,9 +269,13 @@ T max(T a, T b) {
   return a < b ? b : a;
 }
 
+inline float __int_as_float(int bits) {
+  return std::bit_cast<float>(bits);
+}
+
 template <class Word>
 Word tex2Dgather(cudaTextureObject_t texture, float x, float y, int) {
-  const int i = static_cast<int>(x) - 1, j = static_cast<int>(y) - 1;  // of whole coordinates
+  const auto [i, j] = emulation::first_texel(texture, x, y);
   using emulation::texel;
   return {texel(texture, i, j + 1), texel(texture, i + 1, j + 1), texel(texture, i + 1, j),
           texel(texture, i, j)};
