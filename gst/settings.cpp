@@ -247,7 +247,7 @@ void install_properties(GObjectClass* klass) {
       gst_param_spec_array(
           "matrix", "Matrix",
           "a, b, tx, c, d, ty: source pixels to output pixels, x' = a x + b y + tx, "
-          "y' = c x + d y + ty; replaces angle, scale, shear, offset, pivot, framing and fit",
+          "y' = c x + d y + ty; replaces angle, scale, shear, offset, pivot, fit, align and framing",
           g_param_spec_double("number", "Number", "One entry of the matrix", -kAny, kAny, 0,
                               static_cast<GParamFlags>(G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS)),
           kAnyTimeByHand));

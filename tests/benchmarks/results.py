@@ -159,7 +159,7 @@ def targets(r):
     yield Target("any border, to `replicate`", 1.05, {
         f"{f}, {b}, {a}°": r.warp_to_warp(f, ("bilinear", "fast", b, a), ("bilinear", "fast", "replicate", a))
         for f in FORMATS for b in BORDERS for a in ANGLES})
-    yield Target("antialias at 1/2 and 1/4, to the copy of the bytes touched", 1.5, {
+    yield Target("bilinear, antialias at 1/2 and 1/4, to the copy of the bytes touched", 1.5, {
         f"{f}, {words}, {a}°": r.to_copy(f, size, "bilinear", "fast", "constant", a)
         for f in FORMATS for size, words in SIZES.items() for a in ANGLES})
     for peer in PEERS:
