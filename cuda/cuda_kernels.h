@@ -66,7 +66,7 @@ struct KernelPass {
   Target dst;
   // Over src where the taps are gathered: by channel where each has its plane, else the first only.
   cudaTextureObject_t texture[kMaxChannels];
-  int32_t first_block, blocks_x;
+  int32_t first_block, blocks_x, blocks_y;
   uint32_t per_blocks_x;  // 2^32 / blocks_x, rounded up; 0 for 1
   int32_t cell_shift;     // log2 of the pixels of a cell; with loads
   bool whole_words;       // rows of dst begin and end at multiples of what is written at once

@@ -26,7 +26,8 @@ void set_blocks(KernelPass& k, int width, int height, int& blocks) {
   k.first_block = blocks;
   k.blocks_x = (k.plan.dst_w + width - 1) / width;
   k.per_blocks_x = k.blocks_x == 1 ? 0 : static_cast<uint32_t>((uint64_t{1} << 32) / k.blocks_x + 1);
-  blocks += k.blocks_x * ((k.plan.dst_h + height - 1) / height);
+  k.blocks_y = (k.plan.dst_h + height - 1) / height;
+  blocks += k.blocks_x * k.blocks_y;
 }
 
 void set_region(KernelPass& k) {

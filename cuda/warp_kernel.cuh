@@ -146,9 +146,11 @@ __device__ void warp_together(const KernelPass& k, int i, int j, int64_t x, int6
   }
 }
 
+// From the middle row on: blocks at the picture's edges take longest, and would be the last, all others done.
 __device__ int2 block_at(const KernelPass& k, int block) {
   const int y = k.per_blocks_x == 0 ? block : __umulhi(block, k.per_blocks_x);
-  return {block - y * k.blocks_x, y};
+  const int row = y + k.blocks_y / 2;
+  return {block - y * k.blocks_x, row < k.blocks_y ? row : row - k.blocks_y};
 }
 
 template <class F, Interpolation I, bool Antialias>
