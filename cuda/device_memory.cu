@@ -61,6 +61,7 @@ Status Stream::create() {
 
 StagingBuffer::~StagingBuffer() {
   if (data_) cudaFree(data_);
+  if (first_) cudaFree(first_);
 }
 
 uint8_t* StagingBuffer::data() const {
@@ -70,12 +71,18 @@ uint8_t* StagingBuffer::data() const {
 
 Status StagingBuffer::reserve(size_t size, cudaMemPool_t pool, cudaStream_t stream, uint64_t& grown) {
   if (size <= size_) return std::nullopt;
-  if (data_) {
-    void* old = std::exchange(data_, nullptr);
-    size_ = 0;
+  const bool first = !data_ && !first_;
+  void* const old = std::exchange(data_, nullptr);
+  size_ = 0;
+  if (old && !first_)
+    first_ = old;  // plain memory is freed by waiting for the device
+  else if (old)
     CUDAWARP_TRY(cudaFreeAsync(old, stream));
-  }
-  CUDAWARP_TRY(cudaMallocFromPoolAsync(&data_, size + kBaseAlignment, pool, stream));
+  // A process's first memory from a pool takes 12 ms, plain memory next to nothing.
+  if (first)
+    CUDAWARP_TRY(cudaMalloc(&data_, size + kBaseAlignment));
+  else
+    CUDAWARP_TRY(cudaMallocFromPoolAsync(&data_, size + kBaseAlignment, pool, stream));
   // Bytes that no sample owns (in packed 4:2:2 of odd width) go to the host with the rest.
   CUDAWARP_TRY(cudaMemsetAsync(data_, 0, size + kBaseAlignment, stream));
   size_ = size;

@@ -56,15 +56,19 @@ class Stream {
   cudaStream_t stream_ = nullptr;
 };
 
-// Device memory that grows on demand and is allocated and freed in the order of a stream, from a pool that
-// keeps what it has. Contents are lost when it grows.
+// Device memory that grows on demand: plain memory at first, which then stays until the end; later ones are
+// allocated and freed in the order of a stream, from a pool that keeps what it has. Contents are lost when it
+// grows.
 class StagingBuffer {
  public:
   StagingBuffer() = default;
   StagingBuffer(StagingBuffer&& other) noexcept
-      : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+      : data_(std::exchange(other.data_, nullptr)),
+        first_(std::exchange(other.first_, nullptr)),
+        size_(std::exchange(other.size_, 0)) {}
   StagingBuffer& operator=(StagingBuffer&& other) noexcept {
     std::swap(data_, other.data_);
+    std::swap(first_, other.first_);
     std::swap(size_, other.size_);
     return *this;
   }
@@ -76,6 +80,7 @@ class StagingBuffer {
 
  private:
   void* data_ = nullptr;
+  void* first_ = nullptr;  // plain memory that has become too small
   size_t size_ = 0;
 };
 
