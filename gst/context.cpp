@@ -16,7 +16,8 @@ namespace {
 class Keeper {
  public:
   explicit Keeper(CUcontext handle) : handle_(handle) {
-    thread_ = g_thread_try_new("cudawarp-context", run, this, nullptr);
+    // Of 15 bytes at most: older GLib leaves longer names out.
+    thread_ = g_thread_try_new("cudawarp-keeper", run, this, nullptr);
     if (thread_)
       is_current_.get_future().wait();
     else

@@ -132,7 +132,7 @@ int keepers() {
   for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
     std::string name;
     std::getline(std::ifstream(task.path() / "comm"), name);
-    count += std::string("cudawarp-context").rfind(name, 0) == 0 && name.size() == 15;
+    count += name == "cudawarp-keeper";
   }
   return count;
 }
