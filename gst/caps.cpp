@@ -55,6 +55,7 @@ void set_interlace_modes(GstStructure* s) {
 // The output's pixel aspect ratio: downstream's where it names one.
 double fixate_pixel_aspect(GstStructure* out, const GstVideoInfo& in, const WarpParams& params) {
   int n = GST_VIDEO_INFO_PAR_N(&in), d = GST_VIDEO_INFO_PAR_D(&in);
+  if (n <= 0 || d <= 0) n = d = 1;  // no ratio: as frame_desc() has it
   if (swaps_sides(params) && follows_canvas(params)) std::swap(n, d);
   if (!gst_structure_has_field(out, "pixel-aspect-ratio")) {
     if (n == d) return 1;  // as caps without the field say

@@ -32,7 +32,8 @@ struct Private {
 
   // By property: a bad value that no bus was there to hear of, until a good one comes; guarded by lock.
   std::map<std::string, std::string> refused;
-  std::string complaint;       // the last error of negotiation, until one succeeds
+  std::map<std::string, std::string> refused_animation;  // what has been said of values of controllers
+  std::string complaint;                                 // the last error of negotiation, until one succeeds
   std::string no_memory;       // the last error of deciding on CUDA memory, until one succeeds
   GThread* syncing = nullptr;  // the thread in which controllers are setting properties
   std::unique_ptr<Gpu> gpu;    // lives as long as the element

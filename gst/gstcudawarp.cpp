@@ -30,6 +30,8 @@
  *     mp4mux ! filesink location=out.mp4
  * ]| Frames in system memory: two are copied to the GPU and back while a third is warped.
  */
+#include <utility>
+
 #include "allocation.h"
 #include "caps.h"
 #include "element.h"
@@ -83,11 +85,16 @@ static void gst_cuda_warp_set_property(GObject* object, guint id, const GValue* 
     const bool by_hand = priv->syncing != g_thread_self();
     refused = set_property(priv->settings, id, value);
     if (!refused && by_hand && priv->stream)
-      refused = check_natural_size(*priv->stream, before, priv->settings.warp);
-    if (refused)
+      refused = check_change(*priv->stream, before, priv->settings.warp);
+    if (refused) {
       priv->settings = old;
-    else
+      // A controller tries again with every buffer.
+      if (!by_hand && std::exchange(priv->refused_animation[pspec->name], refused->words) == refused->words)
+        refused.reset();
+    } else {
       priv->refused.erase(pspec->name);
+      priv->refused_animation.erase(pspec->name);
+    }
     other_latency = old.async_depth != priv->settings.async_depth;
     const WarpParams& after = priv->settings.warp;
     if (priv->stream && before != after) {

@@ -50,6 +50,9 @@ Status unsupported(const GstCaps* caps) {
   if (const char* colorimetry = string_in(caps, "colorimetry"))
     if (!gst_video_colorimetry_from_string(&parsed, colorimetry))
       return Error{std::string("colorimetry ") + colorimetry + " is not known"};
+  if (const char* site = string_in(caps, "chroma-site"))
+    if (gst_video_chroma_from_string(site) == GST_VIDEO_CHROMA_SITE_UNKNOWN)
+      return Error{std::string("chroma-site ") + site + " is not known"};
   return std::nullopt;
 }
 
@@ -136,11 +139,23 @@ bool change_caps(const Stream& s, const WarpParams& before, const WarpParams& af
   return (before.border == Border::transparent) != (after.border == Border::transparent);
 }
 
-Status check_natural_size(const Stream& s, const WarpParams& before, const WarpParams& after) {
+Status check_change(const Stream& s, const WarpParams& before, const WarpParams& after) {
   const double aspect = s.dst.pixel_aspect;
-  if (natural_size(before, s.src, aspect) != Size{s.dst.width, s.dst.height}) return std::nullopt;
-  const Size size = natural_size(after, s.src, aspect);
-  return check_size("an output", size.width, size.height);
+  FrameDesc src = s.src, dst = s.dst;
+  if (natural_size(before, s.src, aspect) == Size{s.dst.width, s.dst.height}) {
+    const Size size = natural_size(after, s.src, aspect);
+    if (auto bad = check_size("an output", size.width, size.height)) return bad;
+    GstVideoInfo frame;
+    if (!gst_video_info_set_format(&frame, GST_VIDEO_INFO_FORMAT(&s.out), size.width, size.height))
+      return Error{"an output of " + std::to_string(size.width) + "x" + std::to_string(size.height) + " " +
+                   GST_VIDEO_INFO_NAME(&s.out) + " has more bytes than GStreamer's frames"};
+    dst.width = size.width, dst.height = size.height;
+  }
+  // RGB may be negotiated anew, with alpha.
+  if (GST_VIDEO_INFO_IS_RGB(&s.out) && !info(dst.format).has_alpha()) src.format = dst.format = Format::RGBA;
+  const auto plan = make_plan(after, src, dst);
+  if (const Error* why = error_of(plan)) return *why;
+  return std::nullopt;
 }
 
 }  // namespace cudawarp

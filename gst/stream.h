@@ -44,7 +44,7 @@ bool is_identity(const WarpParams& params, const Stream& stream);
 // Whether caps negotiated for `before` may come out otherwise for `after`.
 bool change_caps(const Stream& stream, const WarpParams& before, const WarpParams& after);
 
-// A size that would follow from `after` must be one that can be; fails, with words, where it is not.
-Status check_natural_size(const Stream& stream, const WarpParams& before, const WarpParams& after);
+// Fails, with words, where `after` gives this stream a size that cannot be, or no map.
+Status check_change(const Stream& stream, const WarpParams& before, const WarpParams& after);
 
 }  // namespace cudawarp

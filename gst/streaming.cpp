@@ -154,6 +154,7 @@ void update_latency(GstCudaWarp* self) {
       latency = gst_util_uint64_scale(depth * GST_SECOND, GST_VIDEO_INFO_FPS_D(&priv->stream->out),
                                       GST_VIDEO_INFO_FPS_N(&priv->stream->out));
   }
+  latency = MIN(latency, G_MAXINT64);  // of less than a frame in centuries
   if (priv->latency.exchange(latency) == latency) return;
   GST_INFO_OBJECT(self, "latency: %" GST_TIME_FORMAT, GST_TIME_ARGS(latency));
   gst_element_post_message(GST_ELEMENT(self), gst_message_new_latency(GST_OBJECT(self)));
@@ -163,8 +164,10 @@ void add_latency(GstCudaWarp* self, GstQuery* query) {
   gboolean live = FALSE;
   GstClockTime min = 0, max = GST_CLOCK_TIME_NONE;
   gst_query_parse_latency(query, &live, &min, &max);
-  const GstClockTime more = self->priv->latency;
-  gst_query_set_latency(query, live, min + more, GST_CLOCK_TIME_IS_VALID(max) ? max + more : max);
+  const auto later = [more = self->priv->latency.load()](GstClockTime time) {
+    return time < GST_CLOCK_TIME_NONE - 1 - more ? time + more : GST_CLOCK_TIME_NONE - 1;
+  };
+  gst_query_set_latency(query, live, later(min), GST_CLOCK_TIME_IS_VALID(max) ? later(max) : max);
 }
 
 gboolean handle_sink_event(GstBaseTransform* trans, GstEvent* event) {

@@ -294,6 +294,15 @@ GST_START_TEST(latency) {
   ck_assert_uint_eq(waiting(unknown), 1);
   ck_assert_uint_eq(latency_of(unknown).min, 0);
   ck_assert_int_eq(latency_messages(unknown), 0);
+  // Frames that take centuries: the sum stays a time.
+  Warp slow("angle=17 async-depth=16");
+  const std::string rare = "video/x-raw,format=RGBA,width=64,height=48,framerate=1/2147483647";
+  gst_harness_set_upstream_latency(slow.harness(), GST_SECOND);
+  slow.set_caps(rare);
+  push(slow, rare, 0, 16);
+  ck_assert(GST_CLOCK_TIME_IS_VALID(latency_of(slow).min));
+  ck_assert_uint_ge(latency_of(slow).min, static_cast<GstClockTime>(G_MAXINT64));
+  latency_messages(slow);
 }
 GST_END_TEST;
 

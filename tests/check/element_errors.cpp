@@ -105,16 +105,17 @@ GST_START_TEST(transparent_takes_a_format_with_alpha) {
 }
 GST_END_TEST;
 
-// Set while I420 plays: the next frame is refused, and the one after the value is back is not.
+// Set while RGB plays, which might become RGBA, into a sink that takes no other: the next frame is refused,
+// and the one after the value is back is not.
 GST_START_TEST(transparent_while_playing) {
-  const std::string in = raw("I420", 64, 48);
+  const std::string in = raw("RGB", 64, 48);
   Warp warp("angle=30");
-  warp.set_caps(in);
+  warp.set_caps(in, "video/x-raw,format=RGB");
   const Pixels before = warp(noise(in));
   gst_util_set_object_arg(G_OBJECT(warp.element()), "border-mode", "transparent");
   ck_assert_int_ne(warp.push(buffer_of(noise(in), in, 1)), GST_FLOW_OK);
   assert_one_message(warp.bus(), GST_MESSAGE_ERROR, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT,
-                     {"transparent", "I420"});
+                     {"transparent", "RGB"});
   gst_util_set_object_arg(G_OBJECT(warp.element()), "border-mode", "constant");
   assert_same(warp(noise(in), 2), before, "after the error");
 }
@@ -144,6 +145,14 @@ GST_START_TEST(interlace_mode_is_not_converted) {
     assert_refused(warp, raw("I420", 64, 48), std::string("video/x-raw,interlace-mode=") + mode,
                    {"nterlace", "progressive", mode});
   }
+}
+GST_END_TEST;
+
+// Nor is a chroma-site.
+GST_START_TEST(unknown_chroma_site) {
+  Warp in("angle=5"), out("angle=5");
+  assert_refused(in, raw("I420", 64, 48, ",chroma-site=(string)left"), "", {"chroma-site", "left"});
+  assert_refused(out, raw("I420", 64, 48), "video/x-raw,chroma-site=(string)left", {"chroma-site", "left"});
 }
 GST_END_TEST;
 
@@ -319,6 +328,7 @@ static Suite* suite() {
   tcase_add_test(tc, colours_are_not_converted);
   tcase_add_test(tc, interlace_mode_is_not_converted);
   tcase_add_test(tc, unknown_colorimetry);
+  tcase_add_test(tc, unknown_chroma_site);
   tcase_add_test(tc, huge_output);
   tcase_add_test(tc, huge_while_playing);
   tcase_add_test(tc, empty_output);

@@ -245,6 +245,19 @@ GST_START_TEST(controlled_size_stays) {
 }
 GST_END_TEST;
 
+// Where one is refused it is said once, not for every frame.
+GST_START_TEST(controlled_and_refused) {
+  const std::string in = raw("GRAY8", 64, 48);
+  Warp warp("angle=30");
+  warp.set_caps(in);
+  const Pixels before = warp(noise(in));
+  animate(warp.element(), "scale", 0, 0);
+  for (int n = 1; n < 5; ++n) assert_same(warp(noise(in), n), before, "a refused scale");
+  assert_one_message(warp.bus(), GST_MESSAGE_WARNING, GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS,
+                     {"scale"});
+}
+GST_END_TEST;
+
 // Every kind of controlled value arrives.
 GST_START_TEST(controlled_properties) {
   const std::string in = raw("RGB", 64, 48);
@@ -325,6 +338,7 @@ static Suite* suite() {
   tcase_add_test(tc, controlled_angle);
   tcase_add_test(tc, controlled_by_stream_time);
   tcase_add_test(tc, controlled_size_stays);
+  tcase_add_test(tc, controlled_and_refused);
   tcase_add_test(tc, controlled_properties);
   tcase_add_test(tc, live_border_color);
   tcase_add_test(tc, transparent_while_playing);

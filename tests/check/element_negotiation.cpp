@@ -174,6 +174,21 @@ GST_START_TEST(natural_size_follows_a_property) {
 }
 GST_END_TEST;
 
+// No pixel aspect ratio is that of squares.
+GST_START_TEST(no_pixel_aspect) {
+  for (const char* none : {"0/1", "-3/4"}) {
+    const std::string in = raw("GRAY8", 64, 48, std::string(",pixel-aspect-ratio=") + none);
+    const Pixels src = noise(in);
+    for (const char* properties : {"", "framing=expand"}) {
+      Warp warp(properties);
+      warp.set_caps(in);
+      assert_same(warp(src), src, none);
+      warp.assert_size(64, 48);
+    }
+  }
+}
+GST_END_TEST;
+
 GST_START_TEST(pixel_aspect) {
   const auto check_aspect = [](const Warp& warp, int n, int d) {
     const GstVideoInfo info = warp.output_info();
@@ -350,6 +365,7 @@ static Suite* suite() {
   TCase* tc = tcase_create("negotiation");
   suite_add_tcase(s, tc);
   tcase_set_timeout(tc, 0);  // the runner of the programs has one
+  tcase_add_test(tc, no_pixel_aspect);
   tcase_add_test(tc, format_kept);
   tcase_add_test(tc, rgb_reordering);
   tcase_add_test(tc, nearest_format);

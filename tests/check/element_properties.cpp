@@ -274,6 +274,30 @@ GST_START_TEST(refused_while_playing) {
 }
 GST_END_TEST;
 
+// Values that are fine by themselves, and not for this stream.
+GST_START_TEST(refused_for_the_stream) {
+  const struct {
+    const char *format, *properties, *property, *value;
+  } cases[] = {{"RGBA", "framing=expand", "scale", "512"},  // 4 GiB
+               {"GRAY8", "framing=crop angle=5", "scale", "1e-155"},
+               {"GRAY8", "framing=zoom", "shear-x", "1e160"},
+               {"I420", "angle=30", "border-mode", "transparent"}};
+  for (const auto& c : cases) {
+    const std::string in = raw(c.format, 64, 64);
+    const Pixels src = noise(in);
+    Warp warp(c.properties);
+    warp.set_caps(in);
+    const Pixels before = warp(src);
+    const std::string value = get(warp.element(), c.property);
+    gst_util_set_object_arg(G_OBJECT(warp.element()), c.property, c.value);
+    assert_one_message(warp.bus(), GST_MESSAGE_WARNING, GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS,
+                       {c.property});
+    assert_value(warp.element(), c.property, value);
+    assert_same(warp(src, 1), before, c.property);
+  }
+}
+GST_END_TEST;
+
 // Nobody listens to an element that is in no pipeline yet: it speaks when it starts, once for each value.
 GST_START_TEST(refused_before_a_pipeline) {
   const struct {
@@ -387,6 +411,7 @@ static Suite* suite() {
   tcase_add_test(tc, refused_shear);
   tcase_add_test(tc, refused_behind_a_matrix);
   tcase_add_test(tc, refused_while_playing);
+  tcase_add_test(tc, refused_for_the_stream);
   tcase_add_test(tc, refused_before_a_pipeline);
   tcase_add_test(tc, properties_reach_the_pixels);
   tcase_add_test(tc, no_reference_is_kept);
