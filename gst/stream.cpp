@@ -22,6 +22,12 @@ std::string size_and_format(const GstCaps* caps) {
   return std::to_string(width) + "x" + std::to_string(height) + " " + (format ? format : "without a format");
 }
 
+Error no_frames(const char* which, const GstCaps* caps) {
+  return {
+      std::string(which) + " of " + size_and_format(caps) + " cannot be: " +
+      (string_in(caps, "format") ? "GStreamer has no frames of so many bytes" : "its caps name no format")};
+}
+
 std::string colorimetry_name(const GstVideoInfo& info) {
   g_autofree gchar* name = gst_video_colorimetry_to_string(&info.colorimetry);
   return name ? name : "unknown";
@@ -102,8 +108,8 @@ Expected<Stream> make_stream(const GstCaps* in, const GstCaps* out) {
     if (auto bad = check_size(caps == in ? "an input" : "an output", width, height)) return *bad;
   }
   Stream s;
-  if (!video_info(s.in, in) || !video_info(s.out, out))
-    return Error{"no frames can be made of " + size_and_format(in) + " or " + size_and_format(out)};
+  if (!video_info(s.in, in)) return no_frames("an input", in);
+  if (!video_info(s.out, out)) return no_frames("an output", out);
   // The same name on both sides is the same, also where GStreamer does not know its matrix and takes what is
   // usual.
   const char* colorimetry = string_in(in, "colorimetry");
@@ -148,7 +154,7 @@ Status check_change(const Stream& s, const WarpParams& before, const WarpParams&
     GstVideoInfo frame;
     if (!gst_video_info_set_format(&frame, GST_VIDEO_INFO_FORMAT(&s.out), size.width, size.height))
       return Error{"an output of " + std::to_string(size.width) + "x" + std::to_string(size.height) + " " +
-                   GST_VIDEO_INFO_NAME(&s.out) + " has more bytes than GStreamer's frames"};
+                   GST_VIDEO_INFO_NAME(&s.out) + " cannot be: GStreamer has no frames of so many bytes"};
     dst.width = size.width, dst.height = size.height;
   }
   // RGB may be negotiated anew, with alpha.

@@ -180,6 +180,8 @@ GST_START_TEST(huge_output) {
   // Nobody asks for it but the properties themselves.
   Warp expand("scale=1000 framing=expand");
   assert_refused(expand, raw("GRAY8", 640, 480), "", {"640000"});
+  Warp bytes("framing=expand scale=512");
+  assert_refused(bytes, raw("RGBA", 64, 64), "", {"an output of 32768x32768 RGBA", "bytes"});
 }
 GST_END_TEST;
 
