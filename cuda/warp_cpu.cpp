@@ -122,6 +122,15 @@ void set_lines(Lines& lines, const PassPlan& p) {
   }
 }
 
+// The luma sample that packed 4:2:2 of odd width has room for behind the last is the last again.
+void fill_last_macropixel(const PassPlan& p, const Target& dst, int first, int last) {
+  if (p.store != Packing::samples8 || p.dst_step != 2 || p.dst_w % 2 == 0) return;
+  for (int j = first; j < last; ++j) {
+    uint8_t* const behind = dst.row(0, j) + 2 * p.dst_w;
+    *behind = behind[-2];
+  }
+}
+
 }  // namespace
 
 void warp_on_cpu(const WarpPlan& plan, const ConstImage& src, const Image& dst, const ParallelFor& parallel) {
@@ -143,8 +152,10 @@ void warp_on_cpu(const WarpPlan& plan, const ConstImage& src, const Image& dst, 
     while (band >= bands[k + 1]) ++k;
     const PassPlan& p = passes[k];
     const int first = (band - bands[k]) * kBandRows;
-    rows_of(p, plan.interpolation)(p, source_of(plan, p, src), target_of(plan, p, dst), first,
-                                   std::min(first + kBandRows, p.dst_h));
+    const int last = std::min(first + kBandRows, p.dst_h);
+    const Target to = target_of(plan, p, dst);
+    rows_of(p, plan.interpolation)(p, source_of(plan, p, src), to, first, last);
+    fill_last_macropixel(p, to, first, last);
   });
 }
 

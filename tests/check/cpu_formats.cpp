@@ -57,6 +57,21 @@ GST_START_TEST(packed_422_shift) {
 }
 GST_END_TEST;
 
+// Of odd width: nothing of a row is left as it was in memory.
+GST_START_TEST(packed_422_odd) {
+  for (const Format format : kPacked422)
+    for (const int width : {33, 1}) {
+      TestFrame src(video(format, width, 21), 0, true);
+      fill_noise(src, 3);
+      TestFrame out = warped({.angle = 20}, src, src.desc());
+      const Image::Plane plane = out.view().plane[0];
+      const int at = format == Format::UYVY ? 1 : 0;
+      for (int y = 0; y < 21; ++y)
+        ck_assert_int_eq(plane.data[y * plane.pitch + 2 * width + at], out.at(0, width - 1, y));
+    }
+}
+GST_END_TEST;
+
 // Bars 80 pixels wide, turned: luma is copied; chroma, which shrinks down the picture and widens across it,
 // is that of the bar everywhere but in the rows at its sides.
 GST_START_TEST(packed_422_turn) {
@@ -310,6 +325,7 @@ static Suite* cpu_formats_suite() {
   suite_add_tcase(s, tc);
   tcase_set_timeout(tc, 0);  // the runner of the programs has one
   tcase_add_test(tc, packed_422_shift);
+  tcase_add_test(tc, packed_422_odd);
   tcase_add_test(tc, packed_422_turn);
   tcase_add_test(tc, fields);
   tcase_add_test(tc, fields_in_a_letterbox);
