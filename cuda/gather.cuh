@@ -98,7 +98,7 @@ __device__ bool is_opaque(const KernelPass& k, const uint4& t) {
   return !F::kAlpha || (t00(t) & t10(t) & t01(t) & t11(t) & k.alpha) == k.alpha;
 }
 
-// Whatever the place and the taps.
+// A pixel as it is stored, or a sample, whatever the place and the taps.
 template <class F>
 __device__ __noinline__ uint32_t pixel_by_loads(const KernelPass& k, int channel, int64_t x, int64_t y) {
   if (k.copy)
@@ -108,7 +108,7 @@ __device__ __noinline__ uint32_t pixel_by_loads(const KernelPass& k, int channel
                    warp_pixel<F, Interpolation::bilinear, false, false>(k.plan, k.src, x, y));
 }
 
-// The same where the picture covers only so much of it; (x, y) is less 1/2.
+// One from four taps, opaque or not, where the picture covers only so much of it; (x, y) is less 1/2.
 template <class F>
 __device__ __noinline__ uint32_t mixed_blend(const KernelPass& k, int channel, const uint4& t, int64_t x,
                                              int64_t y, float cover) {

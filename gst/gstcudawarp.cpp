@@ -84,7 +84,7 @@ static void gst_cuda_warp_set_property(GObject* object, guint id, const GValue* 
     // they animate stays as it was negotiated.
     const bool by_hand = priv->syncing != g_thread_self();
     refused = set_property(priv->settings, id, value);
-    if (!refused && by_hand && priv->stream)
+    if (!refused && by_hand && priv->stream && before != priv->settings.warp)
       refused = check_change(*priv->stream, before, priv->settings.warp);
     if (refused) {
       priv->settings = old;
@@ -133,6 +133,7 @@ static gboolean gst_cuda_warp_start(GstBaseTransform* trans) {
     std::lock_guard lock(priv->lock);
     settings = priv->settings;
     refused.swap(priv->refused);
+    priv->refused_animation.clear();
   }
   for (const auto& [property, words] : refused) refuse(self, property, words);
   priv->complaint.clear();

@@ -22,10 +22,14 @@ std::string size_and_format(const GstCaps* caps) {
   return std::to_string(width) + "x" + std::to_string(height) + " " + (format ? format : "without a format");
 }
 
+Error too_many_bytes(const char* which, const std::string& size_and_format) {
+  return {std::string(which) + " of " + size_and_format +
+          " cannot be: GStreamer has no frames of so many bytes"};
+}
+
 Error no_frames(const char* which, const GstCaps* caps) {
-  return {
-      std::string(which) + " of " + size_and_format(caps) + " cannot be: " +
-      (string_in(caps, "format") ? "GStreamer has no frames of so many bytes" : "its caps name no format")};
+  if (string_in(caps, "format")) return too_many_bytes(which, size_and_format(caps));
+  return {std::string(which) + " of " + size_and_format(caps) + " cannot be: its caps name no format"};
 }
 
 std::string colorimetry_name(const GstVideoInfo& info) {
@@ -153,8 +157,8 @@ Status check_change(const Stream& s, const WarpParams& before, const WarpParams&
     if (auto bad = check_size("an output", size.width, size.height)) return bad;
     GstVideoInfo frame;
     if (!gst_video_info_set_format(&frame, GST_VIDEO_INFO_FORMAT(&s.out), size.width, size.height))
-      return Error{"an output of " + std::to_string(size.width) + "x" + std::to_string(size.height) + " " +
-                   GST_VIDEO_INFO_NAME(&s.out) + " cannot be: GStreamer has no frames of so many bytes"};
+      return too_many_bytes("an output", std::to_string(size.width) + "x" + std::to_string(size.height) +
+                                             " " + GST_VIDEO_INFO_NAME(&s.out));
     dst.width = size.width, dst.height = size.height;
   }
   // RGB may be negotiated anew, with alpha.
