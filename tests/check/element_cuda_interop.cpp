@@ -4,6 +4,7 @@
 // left out.
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <mutex>
 #include <vector>
 
@@ -91,12 +92,14 @@ ElementPtr named(const ElementPtr& pipeline, const char* name) {
 }  // namespace
 
 // A live decoder's frames pass on the GPU, at once: none dropped, half of them in less than a millisecond.
+// CUDAWARP_LIVE_SECONDS lets it run for longer than its five seconds.
 GST_START_TEST(zero_copy) {
   const std::string encoder = h264_encoder();
   if (encoder.empty() || !have({"h264parse", "nvh264dec"})) return;
-  constexpr int kFrames = 300;
+  const char* seconds = std::getenv("CUDAWARP_LIVE_SECONDS");
+  const int frames = 60 * (seconds ? std::atoi(seconds) : 5);
   const ElementPtr pipeline =
-      parse("videotestsrc is-live=true pattern=ball num-buffers=" + std::to_string(kFrames) +
+      parse("videotestsrc is-live=true pattern=ball num-buffers=" + std::to_string(frames) +
             " ! video/x-raw,format=I420,width=1920,height=1080,framerate=60/1 ! queue ! " + encoder +
             " ! h264parse ! nvh264dec ! video/x-raw(memory:CUDAMemory) ! cudawarp name=warp angle=90 " +
             engine_properties() +
@@ -105,8 +108,8 @@ GST_START_TEST(zero_copy) {
   const ElementPtr warp = named(pipeline, "warp"), sink = named(pipeline, "sink");
   watch.watch(warp.get());
   for (const Message& m : play(pipeline.get())) ck_abort_msg("%s", m.text.c_str());
-  ck_assert_int_eq(watch.frames, kFrames);
-  ck_assert_int_eq(watch.on_gpu, 2 * kFrames);
+  ck_assert_int_eq(watch.frames, frames);
+  ck_assert_int_eq(watch.on_gpu, 2 * frames);
   ck_assert_int_eq(watch.out_of_order, 0);
   GstStructure* sunk = nullptr;
   guint64 dropped = 1;
@@ -114,10 +117,12 @@ GST_START_TEST(zero_copy) {
   ck_assert(gst_structure_get_uint64(sunk, "dropped", &dropped));
   gst_structure_free(sunk);
   ck_assert_uint_eq(dropped, 0);
-  std::nth_element(watch.milliseconds.begin(), watch.milliseconds.begin() + kFrames / 2,
-                   watch.milliseconds.end());
-  ck_assert_msg(watch.milliseconds[kFrames / 2] < 1, "a frame takes %g ms", watch.milliseconds[kFrames / 2]);
-  ck_assert_uint_eq(stat(warp.get(), "frames"), kFrames);
+  std::sort(watch.milliseconds.begin(), watch.milliseconds.end());
+  const double median = watch.milliseconds[watch.milliseconds.size() / 2];
+  g_print("%d frames, in the element for %.3f ms (median), %.3f ms (at most)\n", frames, median,
+          watch.milliseconds.back());
+  ck_assert_msg(median < 1, "a frame takes %g ms", median);
+  ck_assert_uint_eq(stat(warp.get(), "frames"), frames);
   ck_assert_uint_eq(stat(warp.get(), "bytes-uploaded") + stat(warp.get(), "bytes-downloaded"), 0);
   if (GST_CHECK_VERSION(1, 24, 0)) ck_assert_uint_eq(stat(warp.get(), "device-waits"), 0);
 }
