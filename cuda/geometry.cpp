@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <climits>
 #include <cmath>
+#include <utility>
 
 namespace cudawarp {
 namespace {
@@ -13,6 +14,46 @@ constexpr double kSizeSlack = 1e-6;
 
 Affine display_from_pixels(const FrameDesc& frame) {
   return Affine::scaling(frame.pixel_aspect, 1);
+}
+
+// The frame w x h, oriented: exact, as all of it are whole numbers.
+Affine orient(Orientation orientation, double w, double h) {
+  switch (orientation) {
+    case Orientation::turn_90:
+      return {0, -1, h, 1, 0, 0};
+    case Orientation::turn_180:
+      return {-1, 0, w, 0, -1, h};
+    case Orientation::turn_270:
+      return {0, 1, 0, -1, 0, w};
+    case Orientation::horizontal:
+      return {-1, 0, w, 0, 1, 0};
+    case Orientation::vertical:
+      return {1, 0, 0, 0, -1, h};
+    case Orientation::ul_lr:
+      return {0, 1, 0, 1, 0, 0};
+    case Orientation::ur_ll:
+      return {0, -1, h, -1, 0, w};
+    case Orientation::identity:
+      break;
+  }
+  return {};
+}
+
+bool is_odd(Orientation o) {
+  return o == Orientation::turn_90 || o == Orientation::turn_270 || o == Orientation::ul_lr ||
+         o == Orientation::ur_ll;
+}
+
+bool is_odd_angle(const WarpParams& p) {
+  return !p.matrix && std::abs(std::fmod(p.angle, 180.0)) == 90.0 && p.shear_x == 0 && p.shear_y == 0;
+}
+
+// The oriented source, with the picture in its place, from the source: pixels to pixels.
+Affine oriented_from_src(const WarpParams& p, const FrameDesc& src) {
+  const Affine turn = orient(p.orientation, src.width, src.height);
+  if (p.picture == Affine{}) return turn;
+  return turn * Affine::scaling(src.width, src.height) * p.picture *
+         Affine::scaling(1.0 / src.width, 1.0 / src.height);
 }
 
 Affine user_linear(const WarpParams& p) {
@@ -62,7 +103,7 @@ struct CanvasPixel {
   double width, height;
 };
 CanvasPixel canvas_pixel(const WarpParams& p, const FrameDesc& src, double dst_pixel_aspect) {
-  const bool turned = swaps_sides(p) && std::abs(dst_pixel_aspect * src.pixel_aspect - 1) < 1e-9;
+  const bool turned = is_odd_angle(p) && std::abs(dst_pixel_aspect * src.pixel_aspect - 1) < 1e-9;
   const double unit = turned ? src.pixel_aspect : 1;
   return {dst_pixel_aspect * unit, unit};
 }
@@ -111,10 +152,19 @@ bool follows_canvas(const WarpParams& p) {
 }
 
 bool swaps_sides(const WarpParams& p) {
-  return !p.matrix && std::abs(std::fmod(p.angle, 180.0)) == 90.0 && p.shear_x == 0 && p.shear_y == 0;
+  return is_odd(p.orientation) != (is_odd_angle(p) && follows_canvas(p));
 }
 
-std::optional<Rect> canvas(const WarpParams& p, const FrameDesc& src, double dst_aspect) {
+FrameDesc oriented(const WarpParams& p, const FrameDesc& src) {
+  FrameDesc frame = src;
+  if (!is_odd(p.orientation)) return frame;
+  std::swap(frame.width, frame.height);
+  frame.pixel_aspect = 1 / src.pixel_aspect;
+  return frame;
+}
+
+std::optional<Rect> canvas(const WarpParams& p, const FrameDesc& stored, double dst_aspect) {
+  const FrameDesc src = oriented(p, stored);
   const double w = src.width * src.pixel_aspect, h = src.height;
   if (p.framing == Framing::none) return Rect{0, 0, w, h};
   const Affine turn = user(p, src);
@@ -132,21 +182,23 @@ std::optional<Rect> canvas(const WarpParams& p, const FrameDesc& src, double dst
   return Rect{centre.x - half.x, centre.y - half.y, 2 * half.x, 2 * half.y};
 }
 
-Size natural_size(const WarpParams& p, const FrameDesc& src, double dst_pixel_aspect) {
+Size natural_size(const WarpParams& p, const FrameDesc& stored, double dst_pixel_aspect) {
+  const FrameDesc src = oriented(p, stored);
   if (!follows_canvas(p)) return {src.width, src.height};
-  const auto c = canvas(p, src, 1);
+  const auto c = canvas(p, stored, 1);
   if (!c) return {src.width, src.height};
   const CanvasPixel px = canvas_pixel(p, src, dst_pixel_aspect);
   return whole_size(p, c->width / px.width, c->height / px.height);
 }
 
-std::optional<Affine> dst_from_src(const WarpParams& p, const FrameDesc& src, const FrameDesc& dst) {
+std::optional<Affine> dst_from_src(const WarpParams& p, const FrameDesc& stored, const FrameDesc& dst) {
   Affine m;
   if (p.matrix) {
     m = *p.matrix;
   } else {
+    const FrameDesc src = oriented(p, stored);
     const double dst_aspect = dst.width * dst.pixel_aspect / dst.height;
-    const auto c = canvas(p, src, dst_aspect);
+    const auto c = canvas(p, stored, dst_aspect);
     if (!c || !(c->width > 0) || !(c->height > 0)) return std::nullopt;
     const CanvasPixel px = canvas_pixel(p, src, dst.pixel_aspect);
     m = Affine::translation(p.offset_x, p.offset_y) *
@@ -154,6 +206,7 @@ std::optional<Affine> dst_from_src(const WarpParams& p, const FrameDesc& src, co
         Affine::scaling(1 / px.width, 1 / px.height) * Affine::translation(-c->x, -c->y) * user(p, src) *
         display_from_pixels(src);
   }
+  m = m * oriented_from_src(p, stored);
   if (!m.inverse()) return std::nullopt;
   return m;
 }

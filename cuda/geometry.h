@@ -13,15 +13,19 @@ struct Rect {
   double x = 0, y = 0, width = 0, height = 0;
 };
 
-// Whether the picture is turned by 90 or 270 degrees, so that an output that follows it swaps its sides and
-// inverts its pixel aspect ratio.
+// Whether the sides of an output that nobody names are those of the source swapped, and its pixel aspect
+// ratio inverted: by an odd quarter turn of `orientation`, or of the angle where the output follows it.
 bool swaps_sides(const WarpParams& params);
+
+// What the rest sees of a source: the frame as `orientation` leaves it.
+FrameDesc oriented(const WarpParams& params, const FrameDesc& src);
 
 // Whether the natural size of the output is the canvas's, and not the input's.
 bool follows_canvas(const WarpParams& params);
 
 // The part of the turned picture that `framing` selects, in display space. `dst_aspect` is the display aspect
-// ratio (width / height) of the output; only `zoom` looks at it. Nothing where the map is singular.
+// ratio (width / height) of the output; only `zoom` looks at it. Nothing where the map is singular. In the
+// space of the oriented source.
 std::optional<Rect> canvas(const WarpParams& params, const FrameDesc& src, double dst_aspect);
 
 // The size of the output where nobody names one: {width, height}, at least 1x1, possibly beyond kMaxSide.

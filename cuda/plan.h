@@ -16,15 +16,30 @@ enum class Fit : uint8_t { letterbox, stretch, crop, none };
 enum class Framing : uint8_t { none, expand, crop, zoom };
 enum class Border : uint8_t { constant, replicate, mirror, mirror_101, wrap, transparent };
 enum class Precision : uint8_t { fast, exact };
+// Quarter turns clockwise, and flips: left and right, top and bottom, about the diagonal from the upper left
+// and about that from the upper right.
+enum class Orientation : uint8_t {
+  identity,
+  turn_90,
+  turn_180,
+  turn_270,
+  horizontal,
+  vertical,
+  ul_lr,
+  ur_ll
+};
 
 // What a user asks for; docs/conventions.md defines each value.
 struct WarpParams {
-  double angle = 0;                     // degrees, clockwise
+  Affine picture{};  // the picture within its frame, 0..1 of it on both axes; before all else
+  Orientation orientation = Orientation::identity;  // what follows sees a frame of the turned size
+  double angle = 0;                                 // degrees, clockwise
+  double spin = 0;                      // degrees a second; a plan is of one moment, whose time is in `angle`
   double scale_x = 1, scale_y = 1;      // not 0
   double shear_x = 0, shear_y = 0;      // shear_x * shear_y is not 1
   double offset_x = 0, offset_y = 0;    // output pixels
   double pivot_x = 0.5, pivot_y = 0.5;  // of the source frame, 0..1 inside it
-  std::optional<Affine> matrix{};       // dst_from_src; replaces all above and `fit`
+  std::optional<Affine> matrix{};       // oriented source to output; replaces `angle` to `pivot`, and `fit`
   Fit fit = Fit::letterbox;
   double align_x = 0.5, align_y = 0.5;  // 0..1
   Framing framing = Framing::none;

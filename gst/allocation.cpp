@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "allocation.h"
 
+#include <gst/video/gstvideoaffinetransformationmeta.h>
 #include <gst/video/gstvideopool.h>
 #include <gst/video/video.h>
 
@@ -86,8 +87,9 @@ void prefer_allocator(GstQuery* query, GstAllocator* allocator) {
   gst_clear_object(&theirs);
 }
 
-void offer_layout_metas(GstQuery* query) {
-  for (const GType api : {GST_VIDEO_META_API_TYPE, GST_VIDEO_CROP_META_API_TYPE})
+void offer_metas(GstQuery* query) {
+  for (const GType api :
+       {GST_VIDEO_META_API_TYPE, GST_VIDEO_CROP_META_API_TYPE, GST_VIDEO_AFFINE_TRANSFORMATION_META_API_TYPE})
     if (!gst_query_find_allocation_meta(query, api, nullptr))
       gst_query_add_allocation_meta(query, api, nullptr);
 }

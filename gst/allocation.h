@@ -27,8 +27,9 @@ bool has_end(GstQuery* decided);
 // Makes this allocator the query's first, unless downstream names one; its alignment and the like stay.
 void prefer_allocator(GstQuery* query, GstAllocator* allocator);
 
-// Says which metas of a frame's layout are read: GstVideoMeta and GstVideoCropMeta.
-void offer_layout_metas(GstQuery* query);
+// Says which metas of a frame's layout and place are read: GstVideoMeta, GstVideoCropMeta,
+// GstVideoAffineTransformationMeta.
+void offer_metas(GstQuery* query);
 
 // Decides on a pool of video buffers in system memory for an ALLOCATION query: downstream's, else one's own,
 // with GstVideoMeta where downstream reads it, and `more` buffers than downstream needs, as far as its pool

@@ -56,7 +56,7 @@ void set_interlace_modes(GstStructure* s) {
 double fixate_pixel_aspect(GstStructure* out, const GstVideoInfo& in, const WarpParams& params) {
   int n = GST_VIDEO_INFO_PAR_N(&in), d = GST_VIDEO_INFO_PAR_D(&in);
   if (n <= 0 || d <= 0) n = d = 1;  // no ratio: as frame_desc() has it
-  if (swaps_sides(params) && follows_canvas(params)) std::swap(n, d);
+  if (swaps_sides(params)) std::swap(n, d);
   if (!gst_structure_has_field(out, "pixel-aspect-ratio")) {
     if (n == d) return 1;  // as caps without the field say
     gst_structure_set(out, "pixel-aspect-ratio", GST_TYPE_FRACTION, n, d, nullptr);
@@ -87,8 +87,8 @@ double fixate_sides(GstStructure* s, Size natural, double aspect, bool width_fir
 }
 
 void fixate_size(GstStructure* out, const GstVideoInfo& in, const WarpParams& params, double pixel_aspect) {
-  const FrameDesc src = frame_desc(in);
-  const Size natural = natural_size(params, src, pixel_aspect);
+  const FrameDesc stored = frame_desc(in), src = oriented(params, stored);
+  const Size natural = natural_size(params, stored, pixel_aspect);
   // Frames that do not follow the canvas keep the input's number of pixels, if they may; else its aspect
   // ratio.
   const double aspect = follows_canvas(params) ? static_cast<double>(natural.width) / natural.height

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The element's insides, for the two files of its vfuncs: gstcudawarp.cpp (properties, state, negotiation)
-// and streaming.cpp (frames, events, latency).
+// The element's insides, for the files of its vfuncs: gstcudawarp.cpp (state, negotiation), properties.cpp,
+// events.cpp and streaming.cpp (frames, latency).
 #pragma once
 
 #include <atomic>
@@ -10,11 +10,13 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "cpu.h"
 #include "gpu.h"
 #include "gstcudawarp.h"
 #include "in_flight.h"
+#include "orientation.h"
 #include "plan_cache.h"
 #include "settings.h"
 #include "stats.h"
@@ -26,9 +28,10 @@ struct Private {
   std::mutex lock;  // guards the next four
   Settings settings;
   std::optional<WarpParams>
-      held;                      // the values in force until the caps that newer ones ask for are negotiated
-  WarpParams negotiated;         // the values that the current caps were made for
-  std::optional<Stream> stream;  // written by the streaming thread only, which reads it without the lock
+      held;                       // the values in force until the caps that newer ones ask for are negotiated
+  WarpParams negotiated;          // the values that the current caps were made for
+  std::optional<Stream> stream;   // written by the streaming thread only, which reads it without the lock
+  std::optional<Affine> forward;  // of the last frame, or of the caps before the first; guarded by lock
 
   // By property: a bad value that no bus was there to hear of, until a good one comes; guarded by lock.
   std::map<std::string, std::string> refused;
@@ -43,6 +46,11 @@ struct Private {
   Stats stats;
 
   // Of the streaming thread.
+  OrientationTags tags;
+  bool told_upright = false;     // downstream's tags say that frames are upright
+  bool moves = false;            // frames have come with GstVideoAffineTransformationMeta
+  std::string bad_picture;       // what has been said of such a meta, until there is a good one
+  GstClockTime stream_time = 0;  // of the last frame that had one
   InFlight frames;
   guint depth = 0;                  // frames to keep in flight
   bool small_pool = false;          // the output's pool has an end
@@ -66,12 +74,33 @@ void drain(GstCudaWarp* self);
 void update_latency(GstCudaWarp* self);
 void add_latency(GstCudaWarp* self, GstQuery* query);
 
-gboolean handle_sink_event(GstBaseTransform* trans, GstEvent* event);
 void before_transform(GstBaseTransform* trans, GstBuffer* buffer);
 GstFlowReturn submit_input_buffer(GstBaseTransform* trans, gboolean discont, GstBuffer* buffer);
 GstFlowReturn prepare_output_buffer(GstBaseTransform* trans, GstBuffer* in, GstBuffer** out);
 GstFlowReturn generate_output(GstBaseTransform* trans, GstBuffer** buffer);
+gboolean transform_meta(GstBaseTransform* trans, GstBuffer* out, GstMeta* meta, GstBuffer* in);
 GstFlowReturn transform(GstBaseTransform* trans, GstBuffer* in, GstBuffer* out);
+
+// ---- events.cpp
+
+gboolean handle_sink_event(GstBaseTransform* trans, GstEvent* event);
+gboolean handle_src_event(GstBaseTransform* trans, GstEvent* event);
+// Where `video-direction` has become auto, or has been: says to downstream how frames lie now.
+void tell_orientation(GstCudaWarp* self);
+
+// ---- properties.cpp
+
+void set_property(GObject* object, guint id, const GValue* value, GParamSpec* spec);
+void get_property(GObject* object, guint id, GValue* value, GParamSpec* spec);
+// The class's signals.
+void install_signals(GObjectClass* klass);
+// A refused value: one message on the bus, now or, where no bus is there yet, when the element starts.
+void refuse(GstCudaWarp* self, const std::string& property, const std::string& words);
+// Puts new settings in force: now, or with the caps that they ask for. Fails, with words, where the stream
+// that plays cannot have them. With the lock held.
+Status change_settings(GstCudaWarp* self, const Settings& next);
+// The map in force is this one: a signal says so where it was another. Any thread, without the lock.
+void set_forward(GstCudaWarp* self, const Affine& forward);
 
 // ---- gstcudawarp.cpp
 

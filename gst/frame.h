@@ -25,6 +25,11 @@ struct Picture {
 // words, where the picture is not within what is stored.
 Expected<Picture> input_picture(const FrameDesc& of_caps, const GstVideoInfo& caps, GstBuffer* buffer);
 
+// Pixels of that picture from those of the stored frame, whose corner a map of the buffer shows.
+inline Affine picture_from_stored(const Picture& picture) {
+  return Affine::translation(-(picture.x + picture.desc.skip_x), -(picture.y + picture.desc.skip_y));
+}
+
 // The whole of an output buffer, for a picture of this kind.
 Picture output_picture(const FrameDesc& of_caps, const GstVideoInfo& caps, GstBuffer* buffer,
                        bool interlaced);

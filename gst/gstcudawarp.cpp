@@ -41,7 +41,9 @@ GST_DEBUG_CATEGORY_EXTERN(cudawarp_debug);
 
 using namespace cudawarp;
 
-G_DEFINE_TYPE(GstCudaWarp, gst_cuda_warp, GST_TYPE_BASE_TRANSFORM)
+G_DEFINE_TYPE_WITH_CODE(GstCudaWarp, gst_cuda_warp, GST_TYPE_BASE_TRANSFORM,
+                        G_IMPLEMENT_INTERFACE(GST_TYPE_VIDEO_DIRECTION, nullptr)
+                            G_IMPLEMENT_INTERFACE(GST_TYPE_PRESET, nullptr))
 GST_ELEMENT_REGISTER_DEFINE(cudawarp, "cudawarp", GST_RANK_NONE, GST_TYPE_CUDA_WARP)
 
 GstBaseTransformClass* cudawarp::base_class() {
@@ -51,75 +53,6 @@ GstBaseTransformClass* cudawarp::base_class() {
 static Settings settings_of(Private* priv) {
   std::lock_guard lock(priv->lock);
   return priv->settings;
-}
-
-// ---- properties
-
-// A refused value: one message on the bus, now or, where no bus is there yet, when the element starts.
-static void refuse(GstCudaWarp* self, const std::string& property, const std::string& words) {
-  GST_OBJECT_LOCK(self);
-  const bool bus = GST_ELEMENT_CAST(self)->bus != nullptr;
-  GST_OBJECT_UNLOCK(self);
-  if (bus) {
-    GST_ELEMENT_WARNING(self, LIBRARY, SETTINGS, ("%s: %s", property.c_str(), words.c_str()),
-                        ("the value before it stays in force"));
-    return;
-  }
-  GST_WARNING_OBJECT(self, "%s: %s; the value before it stays in force", property.c_str(), words.c_str());
-  std::lock_guard lock(self->priv->lock);
-  self->priv->refused[property] = words;
-}
-
-static void gst_cuda_warp_set_property(GObject* object, guint id, const GValue* value, GParamSpec* pspec) {
-  GstCudaWarp* self = GST_CUDA_WARP(object);
-  Private* priv = self->priv;
-  GstBaseTransform* trans = GST_BASE_TRANSFORM(object);
-  Status refused;
-  bool renegotiate = false, other_latency = false;
-  {
-    std::lock_guard lock(priv->lock);
-    const Settings old = priv->settings;
-    const WarpParams& before = old.warp;
-    // Controllers set properties in the streaming thread, before the negotiation of their buffer; a size that
-    // they animate stays as it was negotiated.
-    const bool by_hand = priv->syncing != g_thread_self();
-    refused = set_property(priv->settings, id, value);
-    if (!refused && by_hand && priv->stream && before != priv->settings.warp)
-      refused = check_change(*priv->stream, before, priv->settings.warp);
-    if (refused) {
-      priv->settings = old;
-      // A controller tries again with every buffer.
-      if (!by_hand && std::exchange(priv->refused_animation[pspec->name], refused->words) == refused->words)
-        refused.reset();
-    } else {
-      priv->refused.erase(pspec->name);
-      priv->refused_animation.erase(pspec->name);
-    }
-    other_latency = old.async_depth != priv->settings.async_depth;
-    const WarpParams& after = priv->settings.warp;
-    if (priv->stream && before != after) {
-      if (by_hand && change_caps(*priv->stream, before, after)) {
-        if (!priv->held) priv->held = before;
-        renegotiate = true;
-      } else if (gst_base_transform_is_passthrough(trans)) {
-        renegotiate = !is_identity(after, *priv->stream);
-      } else {
-        renegotiate = by_hand
-                          ? is_identity(after, *priv->stream)
-                          : (before.border == Border::transparent) != (after.border == Border::transparent);
-      }
-    }
-    // Under the lock: whoever reads the new values finds the request for new caps too.
-    if (renegotiate) gst_base_transform_reconfigure_src(trans);
-  }
-  if (refused) refuse(self, pspec->name, refused->words);
-  if (other_latency) update_latency(self);
-}
-
-static void gst_cuda_warp_get_property(GObject* object, guint id, GValue* value, GParamSpec*) {
-  Private* priv = priv_of(object);
-  if (!get_property(settings_of(priv), id, value))
-    g_value_take_boxed(value, priv->stats.to_structure(priv->gpu->numbers()));
 }
 
 // ---- engine and context
@@ -141,6 +74,9 @@ static gboolean gst_cuda_warp_start(GstBaseTransform* trans) {
   priv->device_id = settings.device_id;
   priv->depth = 0;
   priv->gap = false;
+  priv->told_upright = priv->moves = false;
+  priv->bad_picture.clear();
+  priv->stream_time = 0;
   priv->drained_flow = GST_FLOW_OK;
 
   Status no_gpu;
@@ -166,7 +102,10 @@ static gboolean gst_cuda_warp_stop(GstBaseTransform* trans) {
     std::lock_guard lock(priv->lock);
     priv->stream.reset();
     priv->held.reset();
+    priv->forward.reset();
+    priv->settings = with_tagged(priv->settings, Orientation::identity);
   }
+  priv->tags.clear();
   priv->latency = 0;
   priv->plans.clear();
   priv->cpu.reset();
@@ -235,8 +174,8 @@ static GstCaps* gst_cuda_warp_fixate_caps(GstBaseTransform* trans, GstPadDirecti
   }
   GstCaps* out = fixate_output(caps, othercaps, params);
   const bool before = gst_base_transform_is_passthrough(trans),
-             after =
-                 !gst_object_has_active_control_bindings(GST_OBJECT(trans)) && same_video(caps, out, params);
+             after = !gst_object_has_active_control_bindings(GST_OBJECT(trans)) && !priv->moves &&
+                     same_video(caps, out, params);
   gst_base_transform_set_passthrough(trans, after);
   // Others answer now which metas, and so which layouts and crops, upstream may use.
   if (priv->stream && before != after) gst_base_transform_reconfigure_sink(trans);
@@ -274,12 +213,15 @@ static gboolean gst_cuda_warp_set_caps(GstBaseTransform* trans, GstCaps* in, Gst
   {
     std::lock_guard lock(priv->lock);
     priv->stream = std::get<Stream>(made);
-    params = priv->negotiated;
+    params = at_time(priv->negotiated, priv->stream_time);
   }
   for (const bool interlaced : {false, true}) {
+    if (!brings(priv->stream->in, interlaced)) continue;
     FrameDesc src = priv->stream->src;
     src.interlaced = interlaced;
-    if (brings(priv->stream->in, interlaced) && !plan_for(self, params, src)) return FALSE;
+    const auto plan = plan_for(self, params, src);
+    if (!plan) return FALSE;
+    set_forward(self, plan->dst_from_src);
   }
   priv->complaint.clear();
   update_latency(self);
@@ -310,7 +252,7 @@ static gboolean gst_cuda_warp_propose_allocation(GstBaseTransform* trans, GstQue
   gst_query_parse_allocation(query, &caps, nullptr);
   if (!caps) return TRUE;
   Private* priv = priv_of(trans);
-  offer_layout_metas(query);
+  offer_metas(query);
   const guint buffers = buffers_in_flight(trans);
   if (!priv->gpu->is_open()) {
     if (buffers > 0) ask_for_buffers(query, buffers);
@@ -356,10 +298,11 @@ static void gst_cuda_warp_finalize(GObject* object) {
 
 static void gst_cuda_warp_class_init(GstCudaWarpClass* klass) {
   GObjectClass* object_class = G_OBJECT_CLASS(klass);
-  object_class->set_property = gst_cuda_warp_set_property;
-  object_class->get_property = gst_cuda_warp_get_property;
+  object_class->set_property = set_property;
+  object_class->get_property = get_property;
   object_class->finalize = gst_cuda_warp_finalize;
   install_properties(object_class);
+  install_signals(object_class);
 
   GstElementClass* element_class = GST_ELEMENT_CLASS(klass);
   element_class->set_context = gst_cuda_warp_set_context;
@@ -386,9 +329,11 @@ static void gst_cuda_warp_class_init(GstCudaWarpClass* klass) {
   trans_class->propose_allocation = gst_cuda_warp_propose_allocation;
   trans_class->decide_allocation = gst_cuda_warp_decide_allocation;
   trans_class->sink_event = handle_sink_event;
+  trans_class->src_event = handle_src_event;
   trans_class->before_transform = before_transform;
   trans_class->submit_input_buffer = submit_input_buffer;
   trans_class->prepare_output_buffer = prepare_output_buffer;
   trans_class->generate_output = generate_output;
+  trans_class->transform_meta = transform_meta;
   trans_class->transform = transform;
 }

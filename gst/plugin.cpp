@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "gpu.h"
 #include "gstcudawarp.h"
+#include "metas.h"
 
 GST_DEBUG_CATEGORY(cudawarp_debug);
 #define GST_CAT_DEFAULT cudawarp_debug
@@ -8,6 +9,7 @@ GST_DEBUG_CATEGORY(cudawarp_debug);
 static gboolean plugin_init(GstPlugin* plugin) {
   GST_DEBUG_CATEGORY_INIT(cudawarp_debug, "cudawarp", 0, "affine warp of video");
   if (!cudawarp::Gpu::driver_available()) GST_INFO("no CUDA driver: the CPU engine only");
+  cudawarp::register_matrix_meta();
   return GST_ELEMENT_REGISTER(cudawarp, plugin);
 }
 

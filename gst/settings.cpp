@@ -9,7 +9,9 @@ namespace {
 
 enum Property : guint {
   PROP_0,
+  PROP_VIDEO_DIRECTION,
   PROP_ANGLE,
+  PROP_SPIN,
   PROP_SCALE,
   PROP_SCALE_X,
   PROP_SCALE_Y,
@@ -35,6 +37,8 @@ enum Property : guint {
   PROP_ASYNC_DEPTH,
   PROP_MEASURE_GPU_TIME,
   PROP_STATS,
+  PROP_FORWARD_MATRIX,
+  PROP_INVERSE_MATRIX,
 };
 
 constexpr auto kAnyTime = static_cast<GParamFlags>(G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS |
@@ -62,6 +66,9 @@ constexpr double kAny = G_MAXDOUBLE;
 const Number kNumbers[] = {
     {PROP_ANGLE, "angle", "Angle", "Turn of the picture, degrees clockwise", -kAny, kAny, 0,
      [](Settings& s) -> double& { return s.warp.angle; }},
+    {PROP_SPIN, "spin", "Spin",
+     "Turns the picture on and on: degrees clockwise per second of stream time, added to angle", -kAny, kAny,
+     0, [](Settings& s) -> double& { return s.warp.spin; }},
     {PROP_SCALE, "scale", "Scale", "Multiplies scale-x and scale-y; negative mirrors; not 0", -kAny, kAny, 1,
      [](Settings& s) -> double& { return s.scale; }},
     {PROP_SCALE_X, "scale-x", "Horizontal scale", "Horizontal scale; negative mirrors; not 0", -kAny, kAny, 1,
@@ -199,15 +206,29 @@ Status set_matrix(Settings& s, const GValue* value) {
   return std::nullopt;
 }
 
-void get_matrix(const Settings& s, GValue* value) {
-  if (!s.warp.matrix) return;
-  const Affine& a = *s.warp.matrix;
-  for (double v : {a.a, a.b, a.tx, a.c, a.d, a.ty}) {
-    GValue number = G_VALUE_INIT;
-    g_value_init(&number, G_TYPE_DOUBLE);
-    g_value_set_double(&number, v);
-    gst_value_array_append_and_take_value(value, &number);
-  }
+Status set_direction(Settings& s, const GValue* value) {
+  const auto direction = static_cast<GstVideoOrientationMethod>(g_value_get_enum(value));
+  if (direction == GST_VIDEO_ORIENTATION_CUSTOM)
+    return Error{"custom is none of the eight orientations, nor auto"};
+  s.direction = direction;
+  return std::nullopt;
+}
+
+// The eight have the same order here and there.
+Orientation in_force(const Settings& s) {
+  return s.direction == GST_VIDEO_ORIENTATION_AUTO ? s.tagged : static_cast<Orientation>(s.direction);
+}
+static_assert(static_cast<int>(Orientation::turn_90) == GST_VIDEO_ORIENTATION_90R &&
+              static_cast<int>(Orientation::turn_270) == GST_VIDEO_ORIENTATION_90L &&
+              static_cast<int>(Orientation::vertical) == GST_VIDEO_ORIENTATION_VERT &&
+              static_cast<int>(Orientation::ur_ll) == GST_VIDEO_ORIENTATION_UR_LL);
+
+GParamSpec* matrix_spec(const char* name, const char* nick, const char* blurb, GParamFlags flags) {
+  return gst_param_spec_array(
+      name, nick, blurb,
+      g_param_spec_double("number", "Number", "One entry of the matrix", -kAny, kAny, 0,
+                          static_cast<GParamFlags>(G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS)),
+      flags);
 }
 
 Status change(Settings& s, guint id, const GValue* value) {
@@ -219,6 +240,7 @@ Status change(Settings& s, guint id, const GValue* value) {
     return std::nullopt;
   }
   if (id == PROP_MATRIX) return set_matrix(s, value);
+  if (id == PROP_VIDEO_DIRECTION) return set_direction(s, value);
   if (id == PROP_BORDER_COLOR) s.warp.border_color = g_value_get_uint(value);
   if (id == PROP_EDGE_ANTIALIAS) s.warp.edge_antialias = g_value_get_boolean(value);
   if (id == PROP_ANTIALIAS) s.warp.antialias = g_value_get_boolean(value);
@@ -242,15 +264,32 @@ void install_properties(GObjectClass* klass) {
     g_object_class_install_property(
         klass, c.id, g_param_spec_enum(c.name, c.nick, c.blurb, type, c.get(standard), c.flags));
   }
+  // As GstVideoDirection has it, but for what may be done to it.
+  g_object_class_install_property(
+      klass, PROP_VIDEO_DIRECTION,
+      g_param_spec_enum("video-direction", "Video direction",
+                        "Quarter turn or flip before all else, exact; auto takes it from image-orientation "
+                        "tags; custom is refused",
+                        GST_TYPE_VIDEO_ORIENTATION_METHOD, standard.direction, kAnyTime));
   g_object_class_install_property(
       klass, PROP_MATRIX,
-      gst_param_spec_array(
-          "matrix", "Matrix",
-          "a, b, tx, c, d, ty: source pixels to output pixels, x' = a x + b y + tx, "
-          "y' = c x + d y + ty; replaces angle, scale, shear, offset, pivot, fit, align and framing",
-          g_param_spec_double("number", "Number", "One entry of the matrix", -kAny, kAny, 0,
-                              static_cast<GParamFlags>(G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS)),
-          kAnyTimeByHand));
+      matrix_spec("matrix", "Matrix",
+                  "a, b, tx, c, d, ty: source pixels (turned by video-direction) to output pixels, "
+                  "x' = a x + b y + tx, y' = c x + d y + ty; replaces angle, spin, scale, shear, offset, "
+                  "pivot, fit, align and framing",
+                  kAnyTimeByHand));
+  constexpr auto kReadable = static_cast<GParamFlags>(G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
+  g_object_class_install_property(
+      klass, PROP_FORWARD_MATRIX,
+      matrix_spec("forward-matrix", "Forward matrix",
+                  "What was done to the last frame: a, b, tx, c, d, ty, from pixels of the input buffer to "
+                  "pixels of the output; empty before there are caps; see the signal matrix-changed",
+                  kReadable));
+  g_object_class_install_property(
+      klass, PROP_INVERSE_MATRIX,
+      matrix_spec("inverse-matrix", "Inverse matrix",
+                  "The inverse of forward-matrix: from pixels of the output to pixels of the input buffer",
+                  kReadable));
   g_object_class_install_property(klass, PROP_BORDER_COLOR,
                                   g_param_spec_uint("border-color", "Border colour",
                                                     "ARGB in sRGB; converted to the stream's colorimetry", 0,
@@ -291,9 +330,23 @@ void install_properties(GObjectClass* klass) {
           GST_TYPE_STRUCTURE, static_cast<GParamFlags>(G_PARAM_READABLE | G_PARAM_STATIC_STRINGS)));
 }
 
+Settings with_tagged(Settings s, Orientation tagged) {
+  s.tagged = tagged;
+  s.warp.orientation = in_force(s);
+  return s;
+}
+
+WarpParams at_time(WarpParams params, GstClockTime time) {
+  const double seconds = static_cast<double>(time) / GST_SECOND;
+  if (params.spin != 0) params.angle += std::fmod(params.spin * seconds, 360.0);
+  params.spin = 0;
+  return params;
+}
+
 Status set_property(Settings& settings, guint id, const GValue* value) {
   Settings s = settings;
   if (auto refused = change(s, id, value)) return refused;
+  s.warp.orientation = in_force(s);
   s.warp.scale_x = s.scale * s.scale_x;
   s.warp.scale_y = s.scale * s.scale_y;
   if (auto refused = check(s.warp)) return refused;
@@ -307,14 +360,37 @@ bool get_property(const Settings& settings, guint id, GValue* value) {
     if (n.id == id) g_value_set_double(value, n.member(s));
   for (const Choice& c : kChoices)
     if (c.id == id) g_value_set_enum(value, c.get(s));
-  if (id == PROP_MATRIX) get_matrix(s, value);
+  if (id == PROP_VIDEO_DIRECTION) g_value_set_enum(value, s.direction);
+  if (id == PROP_MATRIX && s.warp.matrix) append_matrix(value, *s.warp.matrix);
   if (id == PROP_BORDER_COLOR) g_value_set_uint(value, s.warp.border_color);
   if (id == PROP_EDGE_ANTIALIAS) g_value_set_boolean(value, s.warp.edge_antialias);
   if (id == PROP_ANTIALIAS) g_value_set_boolean(value, s.warp.antialias);
   if (id == PROP_CUDA_DEVICE_ID) g_value_set_int(value, s.device_id);
   if (id == PROP_ASYNC_DEPTH) g_value_set_uint(value, s.async_depth);
   if (id == PROP_MEASURE_GPU_TIME) g_value_set_boolean(value, s.measure_gpu_time);
-  return id != PROP_STATS;
+  return answer_of(id) == Answer::none;
+}
+
+Answer answer_of(guint id) {
+  switch (id) {
+    case PROP_STATS:
+      return Answer::stats;
+    case PROP_FORWARD_MATRIX:
+      return Answer::forward_matrix;
+    case PROP_INVERSE_MATRIX:
+      return Answer::inverse_matrix;
+    default:
+      return Answer::none;
+  }
+}
+
+void append_matrix(GValue* array, const Affine& a) {
+  for (double v : {a.a, a.b, a.tx, a.c, a.d, a.ty}) {
+    GValue number = G_VALUE_INIT;
+    g_value_init(&number, G_TYPE_DOUBLE);
+    g_value_set_double(&number, v);
+    gst_value_array_append_and_take_value(array, &number);
+  }
 }
 
 }  // namespace cudawarp

@@ -133,6 +133,7 @@ Expected<Stream> make_stream(const GstCaps* in, const GstCaps* out) {
 }
 
 bool is_identity(const WarpParams& params, const Stream& stream) {
+  if (params.spin != 0) return false;
   for (const bool interlaced : {false, true}) {
     if (!brings(stream.in, interlaced)) continue;
     const auto plan = make_plan(params, of_kind(stream.src, interlaced), of_kind(stream.dst, interlaced));

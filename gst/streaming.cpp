@@ -3,10 +3,13 @@
 // Frames on their way through the element. With async-depth, and a side in system memory, a frame's warp
 // begins when it comes and is waited for when it is the oldest of more than so many; whatever else comes in
 // the stream's order lets all frames before it go first.
+#include <gst/video/gstvideoaffinetransformationmeta.h>
+
 #include <string>
 #include <utility>
 
 #include "element.h"
+#include "metas.h"
 #include "trace.h"
 
 GST_DEBUG_CATEGORY_EXTERN(cudawarp_debug);
@@ -27,6 +30,20 @@ GstFlowReturn fail_in_turn(GstCudaWarp* self, const Error& why) {
   return flow == GST_FLOW_OK ? fail(self, why) : flow;
 }
 
+// Where the picture lies in an input frame. A map that is none is left out, and said so once.
+Affine picture_of(GstCudaWarp* self, GstBuffer* in) {
+  Private* priv = self->priv;
+  const auto map = picture_map(in);
+  const Error* why = error_of(map);
+  if (!why) {
+    priv->bad_picture.clear();
+    return std::get<Affine>(map);
+  }
+  if (std::exchange(priv->bad_picture, why->words) != why->words)
+    GST_ELEMENT_WARNING(self, STREAM, FORMAT, ("%s", why->words.c_str()), ("frames are warped without it"));
+  return {};
+}
+
 // Begins to warp; `work` is what is to be waited for, if anything. Where nothing is kept in flight the CPU
 // engine warps at once.
 GstFlowReturn begin(GstCudaWarp* self, GstBuffer* in, GstBuffer* out, std::unique_ptr<Work>& work) {
@@ -42,11 +59,15 @@ GstFlowReturn begin(GstCudaWarp* self, GstBuffer* in, GstBuffer* out, std::uniqu
   {
     std::lock_guard lock(priv->lock);
     // The newest values, unless they wait for caps: then this buffer still belongs to the old ones.
-    params = priv->held.value_or(priv->settings.warp);
+    params = at_time(priv->held.value_or(priv->settings.warp), priv->stream_time);
     timed = priv->settings.measure_gpu_time;
   }
+  params.picture = picture_of(self, in);
   const auto plan = plan_for(self, params, src.desc);
   if (!plan) return GST_FLOW_NOT_NEGOTIATED;
+  const Affine forward = plan->dst_from_src * picture_from_stored(src);
+  set_forward(self, forward);
+  carry_metas(GST_OBJECT(self), forward, in_caps, out_caps, in, out);
 
   Expected<std::unique_ptr<Work>> begun;
   if (priv->gpu->is_open()) {
@@ -170,34 +191,27 @@ void add_latency(GstCudaWarp* self, GstQuery* query) {
   gst_query_set_latency(query, live, later(min), GST_CLOCK_TIME_IS_VALID(max) ? later(max) : max);
 }
 
-gboolean handle_sink_event(GstBaseTransform* trans, GstEvent* event) {
-  GstCudaWarp* self = GST_CUDA_WARP(trans);
-  Private* priv = self->priv;
-  if (GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_STOP) {
-    priv->frames.discard();
-    priv->gap = false;
-    priv->drained_flow = GST_FLOW_OK;
-  } else if (gst_event_type_get_flags(GST_EVENT_TYPE(event)) & GST_EVENT_TYPE_SERIALIZED) {
-    drain(self);
-    // Where downstream has had enough of a segment, it may still want the next.
-    if (GST_EVENT_TYPE(event) == GST_EVENT_SEGMENT && priv->drained_flow == GST_FLOW_EOS)
-      priv->drained_flow = GST_FLOW_OK;
-  }
-  return base_class()->sink_event(trans, event);
-}
-
 void before_transform(GstBaseTransform* trans, GstBuffer* buffer) {
   GstCudaWarp* self = GST_CUDA_WARP(trans);
   Private* priv = self->priv;
+  tell_orientation(self);
+  // Frames that are moved do not pass through.
+  if (!priv->moves && gst_buffer_get_meta(buffer, GST_VIDEO_AFFINE_TRANSFORMATION_META_API_TYPE)) {
+    priv->moves = true;
+    gst_base_transform_reconfigure_src(trans);
+  }
   const GstSegment& segment = trans->segment;
-  if (segment.format == GST_FORMAT_TIME && gst_object_has_active_control_bindings(GST_OBJECT(trans))) {
-    const GstClockTime time = gst_segment_to_stream_time(&segment, GST_FORMAT_TIME, GST_BUFFER_PTS(buffer));
+  GstClockTime time = GST_CLOCK_TIME_NONE;
+  if (segment.format == GST_FORMAT_TIME)
+    time = gst_segment_to_stream_time(&segment, GST_FORMAT_TIME, GST_BUFFER_PTS(buffer));
+  if (GST_CLOCK_TIME_IS_VALID(time)) priv->stream_time = time;
+  if (GST_CLOCK_TIME_IS_VALID(time) && gst_object_has_active_control_bindings(GST_OBJECT(trans))) {
     const auto mark = [priv](GThread* thread) {
       std::lock_guard lock(priv->lock);
       priv->syncing = thread;
     };
     mark(g_thread_self());
-    if (GST_CLOCK_TIME_IS_VALID(time)) gst_object_sync_values(GST_OBJECT(trans), time);
+    gst_object_sync_values(GST_OBJECT(trans), time);
     mark(nullptr);
   }
   if (!priv->gpu->is_elsewhere(buffer, priv->device_id)) return;
@@ -244,6 +258,10 @@ GstFlowReturn generate_output(GstBaseTransform* trans, GstBuffer** buffer) {
   const Range range("cudawarp buffer");
   GstCudaWarp* self = GST_CUDA_WARP(trans);
   Private* priv = self->priv;
+  if (trans->queued_buf && gst_base_transform_is_passthrough(trans)) {
+    trans->queued_buf = gst_buffer_make_writable(trans->queued_buf);
+    if (priv->stream) mark_unchanged(priv->stream->in, trans->queued_buf);
+  }
   if (priv->depth == 0) {
     priv->gap = false;  // which the base class marks
     return base_class()->generate_output(trans, buffer);
@@ -262,6 +280,10 @@ GstFlowReturn generate_output(GstBaseTransform* trans, GstBuffer** buffer) {
     flow = push_oldest(self);
   }
   return flow;
+}
+
+gboolean transform_meta(GstBaseTransform* trans, GstBuffer* out, GstMeta* meta, GstBuffer* in) {
+  return is_copied(meta, base_class()->transform_meta(trans, out, meta, in));
 }
 
 GstFlowReturn transform(GstBaseTransform* trans, GstBuffer* in, GstBuffer* out) {

@@ -96,6 +96,58 @@ GST_START_TEST(size_of_quarter_turns) {
 }
 GST_END_TEST;
 
+// The corners of a frame of 640x480 in their places: where its upper left, upper right and lower left go.
+GST_START_TEST(orientations) {
+  const struct {
+    Orientation orientation;
+    Point upper_left, upper_right, lower_left;
+  } kOrientations[] = {
+      {Orientation::identity, {0, 0}, {640, 0}, {0, 480}},
+      {Orientation::turn_90, {480, 0}, {480, 640}, {0, 0}},
+      {Orientation::turn_180, {640, 480}, {0, 480}, {640, 0}},
+      {Orientation::turn_270, {0, 640}, {0, 0}, {480, 640}},
+      {Orientation::horizontal, {640, 0}, {0, 0}, {640, 480}},
+      {Orientation::vertical, {0, 480}, {640, 480}, {0, 0}},
+      {Orientation::ul_lr, {0, 0}, {0, 640}, {480, 0}},
+      {Orientation::ur_ll, {480, 640}, {480, 0}, {0, 640}},
+  };
+  const FrameDesc src = frame(640, 480, 16 / 15.0);
+  for (const auto& o : kOrientations) {
+    const WarpParams params{.orientation = o.orientation};
+    const bool odd = o.upper_right.x == o.upper_left.x;
+    ck_assert(swaps_sides(params) == odd);
+    const double aspect = odd ? 15 / 16.0 : 16 / 15.0;
+    const FrameDesc dst = odd ? frame(480, 640, aspect) : frame(640, 480, aspect);
+    assert_size(params, src, aspect, dst.width, dst.height);
+    ck_assert(oriented(params, src).width == dst.width && oriented(params, src).height == dst.height);
+    const Affine m = map_of(params, src, dst);
+    assert_point(m({0, 0}), o.upper_left.x, o.upper_left.y);
+    assert_point(m({640, 0}), o.upper_right.x, o.upper_right.y);
+    assert_point(m({0, 480}), o.lower_left.x, o.lower_left.y);
+  }
+  // An angle that the output follows swaps back.
+  ck_assert(!swaps_sides({.orientation = Orientation::ul_lr, .angle = 90, .framing = Framing::expand}));
+  ck_assert(swaps_sides({.orientation = Orientation::ul_lr, .angle = 90}));
+}
+GST_END_TEST;
+
+// The picture within its frame comes first, then the orientation, then the rest.
+GST_START_TEST(order_of_picture_and_orientation) {
+  const Affine right{1, 0, 0.25, 0, 1, 0};  // by a quarter of the frame
+  assert_point(
+      map_of({.picture = right, .orientation = Orientation::turn_90}, frame(64, 48), frame(48, 64))({0, 0}),
+      48, 16);
+  const WarpParams more{
+      .picture = right, .orientation = Orientation::turn_90, .matrix = Affine{2, 0, 1, 0, 3, 0}};
+  assert_point(map_of(more, frame(64, 48), frame(99, 99))({0, 0}), 97, 48);
+  // The canvas is the frame's, wherever the picture is in it; the pivot is the oriented frame's.
+  assert_size({.picture = {0.1, 0, 0, 0, 0.1, 0}, .framing = Framing::expand}, frame(64, 48), 1, 64, 48);
+  const WarpParams about_corner{
+      .orientation = Orientation::turn_90, .scale_x = 2, .scale_y = 2, .pivot_x = 0, .pivot_y = 0};
+  assert_point(map_of(about_corner, frame(64, 48), frame(48, 64))({0, 48}), 0, 0);
+}
+GST_END_TEST;
+
 GST_START_TEST(size_without_canvas) {
   for (const Framing framing : {Framing::none, Framing::zoom})
     assert_size({.angle = 30, .scale_x = 3, .framing = framing}, frame(1920, 1080), 1, 1920, 1080);
@@ -319,6 +371,8 @@ static Suite* core_geometry_suite() {
   tcase_set_timeout(tc, 0);  // the runner of the programs has one
   tcase_add_test(tc, size_of_expand);
   tcase_add_test(tc, size_of_quarter_turns);
+  tcase_add_test(tc, orientations);
+  tcase_add_test(tc, order_of_picture_and_orientation);
   tcase_add_test(tc, size_without_canvas);
   tcase_add_test(tc, size_of_crop);
   tcase_add_test(tc, expand_is_the_bounding_box);

@@ -160,7 +160,7 @@ guint64 stat(GstElement* warp, const char* name);
 // Makes the harness's end answer allocation queries with this pool, of at most `max` buffers (0: any number).
 void offer_pool(const Warp& warp, GstBufferPool* pool, guint size, bool video_meta, guint max = 0);
 
-// Whether the same buffer comes out that went in.
+// Whether the same memory comes out that went in.
 bool passes_through(Warp& warp, const Pixels& in);
 
 // A pipeline, playing until its end or its first error, and then NULL. The messages are what it posted.

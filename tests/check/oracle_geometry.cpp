@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <utility>
 
 #include "oracle.h"
 
@@ -29,6 +30,27 @@ Vec turn(const WarpParams& p, const FrameDesc& src, Vec q) {
   const Vec sheared{scaled.x + p.shear_x * scaled.y, scaled.y + p.shear_y * scaled.x};
   const double c = cosine(p.angle), s = sine(p.angle);
   return {pivot.x + c * sheared.x - s * sheared.y, pivot.y + s * sheared.x + c * sheared.y};
+}
+
+// Where a source point lies in the frame that `orientation` makes, and that frame.
+Vec oriented(const WarpParams& p, FrameDesc& frame, Vec q) {
+  if (p.picture != Affine{}) {
+    const Map m{p.picture.a, p.picture.b, p.picture.tx, p.picture.c, p.picture.d, p.picture.ty};
+    const Vec moved = m({q.x / frame.width, q.y / frame.height});
+    q = {moved.x * frame.width, moved.y * frame.height};
+  }
+  // First mirrored, then transposed.
+  struct {
+    bool left_right, top_bottom, transposed;
+  } const kSteps[] = {{false, false, false}, {false, true, true},  {true, true, false},  {true, false, true},
+                      {true, false, false},  {false, true, false}, {false, false, true}, {true, true, true}};
+  const auto step = kSteps[static_cast<int>(p.orientation)];
+  if (step.left_right) q.x = frame.width - q.x;
+  if (step.top_bottom) q.y = frame.height - q.y;
+  if (!step.transposed) return q;
+  std::swap(frame.width, frame.height);
+  frame.pixel_aspect = 1 / frame.pixel_aspect;
+  return {q.y, q.x};
 }
 
 struct Box {
@@ -112,7 +134,8 @@ Box place(const WarpParams& p, double w, double h, const FrameDesc& dst) {
   return {std::floor((W - w) * p.align_x + kOnTheSide), std::floor((H - h) * p.align_y + kOnTheSide), w, h};
 }
 
-Vec forward(const WarpParams& p, const FrameDesc& src, const FrameDesc& dst, Vec q) {
+Vec forward(const WarpParams& p, FrameDesc src, const FrameDesc& dst, Vec q) {
+  q = oriented(p, src, q);
   if (p.matrix) return Map{p.matrix->a, p.matrix->b, p.matrix->tx, p.matrix->c, p.matrix->d, p.matrix->ty}(q);
   const Vec seen = turn(p, src, {q.x * src.pixel_aspect, q.y});
   const Box from = canvas(p, src, dst);
