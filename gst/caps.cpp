@@ -30,14 +30,17 @@ bool is_system(const GstCapsFeatures* features) {
   return !features || gst_caps_features_is_equal(features, GST_CAPS_FEATURES_MEMORY_SYSTEM_MEMORY);
 }
 
-// Adds `s` with these formats, as far as the memory has them.
-void append(GstCaps* caps, const GstStructure* s, const std::vector<Format>& formats, bool cuda) {
+// Adds `s` with these formats, as far as the memory has them, unless `caps` say as much already. (Nothing
+// more is simplified: that makes lists of ranges of framerates, which GStreamer does not find in one
+// another.)
+void append(GstCaps*& caps, const GstStructure* s, const std::vector<Format>& formats, bool cuda) {
   GstStructure* copy = gst_structure_copy(s);
   if (!set_formats(copy, formats, cuda)) {
     gst_structure_free(copy);
     return;
   }
-  gst_caps_append_structure_full(caps, copy, cuda ? gst_caps_features_new_single(kCudaMemory) : nullptr);
+  caps =
+      gst_caps_merge_structure_full(caps, copy, cuda ? gst_caps_features_new_single(kCudaMemory) : nullptr);
 }
 
 void set_interlace_modes(GstStructure* s) {
@@ -160,7 +163,7 @@ GstCaps* transform_caps(GstCaps* caps, bool cuda) {
     if (cuda || on_gpu) append(other, out, converted, !on_gpu);
     gst_structure_free(out);
   }
-  return gst_caps_simplify(gst_caps_merge(same, other));
+  return gst_caps_merge(same, other);
 }
 
 GstCaps* fixate_output(GstCaps* in, GstCaps* out, const WarpParams& params) {
@@ -190,6 +193,15 @@ GstCaps* fixate_output(GstCaps* in, GstCaps* out, const WarpParams& params) {
   fixate_size(s, in_info, params, pixel_aspect);
   fixate_color(s, in, in_info);
   return gst_caps_fixate(caps);
+}
+
+bool takes_any_size(const GstCaps* out) {
+  if (gst_caps_get_size(out) == 0) return false;
+  const auto open = [s = gst_caps_get_structure(out, 0)](const char* side) {
+    const GValue* value = gst_structure_get_value(s, side);
+    return !value || (GST_VALUE_HOLDS_INT_RANGE(value) && gst_value_get_int_range_max(value) == G_MAXINT);
+  };
+  return open("width") && open("height");
 }
 
 bool same_video(const GstCaps* in, const GstCaps* out, const WarpParams& params) {
