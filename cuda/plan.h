@@ -33,8 +33,9 @@ enum class Orientation : uint8_t {
 struct WarpParams {
   Affine picture{};  // the picture within its frame, 0..1 of it on both axes; before all else
   Orientation orientation = Orientation::identity;  // what follows sees a frame of the turned size
-  double angle = 0;                                 // degrees, clockwise
-  double spin = 0;                      // degrees a second; a plan is of one moment, whose time is in `angle`
+  bool by_tags = false;  // whether tags of the stream say how it is oriented; no plan depends on it
+  double angle = 0;      // degrees, clockwise
+  double spin = 0;       // degrees a second; a plan is of one moment, whose time is in `angle`
   double scale_x = 1, scale_y = 1;      // not 0
   double shear_x = 0, shear_y = 0;      // shear_x * shear_y is not 1
   double offset_x = 0, offset_y = 0;    // output pixels

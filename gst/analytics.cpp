@@ -81,6 +81,16 @@ bool add_copy(GstAnalyticsRelationMeta* to, GstAnalyticsMtd* from, GstBuffer* in
   return true;
 }
 
+// Masks are pictures of their own, which stay behind.
+bool is_mask([[maybe_unused]] GstAnalyticsRelationMeta* meta, [[maybe_unused]] guint id) {
+#if GST_CHECK_VERSION(1, 26, 0)
+  GstAnalyticsMtd mask;
+  return gst_analytics_relation_meta_get_mtd(meta, id, gst_analytics_segmentation_mtd_get_mtd_type(), &mask);
+#else
+  return false;
+#endif
+}
+
 // Whether all that an entry is related to has been dropped.
 bool is_orphan(const GstAnalyticsRelationMeta* meta, guint id, const std::vector<char>& dropped) {
   bool related = false;
@@ -110,6 +120,11 @@ void carry_analytics(GstObject* element, const Affine& map, int width, int heigh
   std::vector<std::optional<Detection>> detections(count);
   std::vector<char> dropped(count, false);
   for (guint id = 0; id < count; ++id) {
+    if (map != Affine{} && is_mask(from, id)) {
+      dropped[id] = true;
+      GST_DEBUG_OBJECT(element, "segmentation %u: masks are not warped: dropped", id);
+      continue;
+    }
     GstAnalyticsODMtd one;
     if (!gst_analytics_relation_meta_get_mtd(from, id, detection, &one)) continue;
     detections[id] = moved(map, &one, width, height);
@@ -118,13 +133,19 @@ void carry_analytics(GstObject* element, const Affine& map, int width, int heigh
       GST_DEBUG_OBJECT(element, "detection %u (%s) is out of the picture: dropped", id,
                        g_quark_to_string(gst_analytics_od_mtd_get_obj_type(&one)));
   }
+  for (bool more = true; more;) {
+    more = false;
+    for (guint id = 0; id < count; ++id) {
+      if (dropped[id] || detections[id] || !is_orphan(from, id, dropped)) continue;
+      more = dropped[id] = true;
+    }
+  }
   GstAnalyticsRelationMeta* to = gst_buffer_add_analytics_relation_meta(out);
   std::vector<guint> now(count, G_MAXUINT);
   for (guint id = 0; to && id < count; ++id) {
     GstAnalyticsMtd one, made;
     if (dropped[id] || !gst_analytics_relation_meta_get_mtd(from, id, GST_ANALYTICS_MTD_TYPE_ANY, &one))
       continue;
-    if (!detections[id] && is_orphan(from, id, dropped)) continue;
     if (detections[id] ? add(to, *detections[id], &made) : add_copy(to, &one, in, out, &made))
       now[id] = made.id;
   }

@@ -22,6 +22,9 @@ GstCaps* transform_caps(GstCaps* caps, bool cuda);
 // and the natural size, as far as downstream names none of them. Transfer full.
 GstCaps* fixate_output(GstCaps* in, GstCaps* out, const WarpParams& params);
 
+// Whether caps of an output, not fixed yet, take frames of any size.
+bool takes_any_size(const GstCaps* out);
+
 // Whether a stream from `in` to `out`, fixed caps, needs no warp.
 bool same_video(const GstCaps* in, const GstCaps* out, const WarpParams& params);
 

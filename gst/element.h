@@ -25,11 +25,12 @@
 namespace cudawarp {
 
 struct Private {
-  std::mutex lock;  // guards the next four
+  std::mutex lock;  // guards the next six
   Settings settings;
   std::optional<WarpParams>
       held;                       // the values in force until the caps that newer ones ask for are negotiated
   WarpParams negotiated;          // the values that the current caps were made for
+  bool open_size = false;         // whether downstream left the size of the output to them
   std::optional<Stream> stream;   // written by the streaming thread only, which reads it without the lock
   std::optional<Affine> forward;  // of the last frame, or of the caps before the first; guarded by lock
 
@@ -85,8 +86,9 @@ GstFlowReturn transform(GstBaseTransform* trans, GstBuffer* in, GstBuffer* out);
 
 gboolean handle_sink_event(GstBaseTransform* trans, GstEvent* event);
 gboolean handle_src_event(GstBaseTransform* trans, GstEvent* event);
-// Where `video-direction` has become auto, or has been: says to downstream how frames lie now.
-void tell_orientation(GstCudaWarp* self);
+// Before a frame, and before tags: says to downstream that what follows is upright, or as tags have said,
+// where it has been told otherwise.
+void tell_orientation(GstCudaWarp* self, bool upright);
 
 // ---- properties.cpp
 

@@ -2,8 +2,6 @@
 //
 // Events: frames before them go first; tags of orientation turn the picture; where a user points at goes back
 // through the map.
-#include <gst/video/navigation.h>
-
 #include "element.h"
 
 GST_DEBUG_CATEGORY_EXTERN(cudawarp_debug);
@@ -14,7 +12,7 @@ namespace {
 
 bool follows_tags(Private* priv) {
   std::lock_guard lock(priv->lock);
-  return priv->settings.direction == GST_VIDEO_ORIENTATION_AUTO;
+  return priv->settings.warp.by_tags;
 }
 
 void take_orientation(GstCudaWarp* self) {
@@ -31,18 +29,22 @@ GstEvent* take_tags(GstCudaWarp* self, GstEvent* event) {
   Private* priv = self->priv;
   GstTagList* tags = nullptr;
   gst_event_parse_tag(event, &tags);
+  tell_orientation(self, follows_tags(priv));  // of the tags before these
   if (!priv->tags.add(tags))
     GST_WARNING_OBJECT(self, "image-orientation is none of the eight, and passed on: %" GST_PTR_FORMAT, tags);
   take_orientation(self);
-  tell_orientation(self);  // of tags before this, if they have not been told so
   return OrientationTags::told(event, priv->told_upright);
+}
+
+// Of any kind of navigation event that has a point. GStreamer's own functions know not all of them.
+bool point_of(const GstStructure* s, Point& at) {
+  return gst_structure_get_double(s, "pointer_x", &at.x) && gst_structure_get_double(s, "pointer_y", &at.y);
 }
 
 }  // namespace
 
-void tell_orientation(GstCudaWarp* self) {
+void tell_orientation(GstCudaWarp* self, bool upright) {
   Private* priv = self->priv;
-  const bool upright = follows_tags(priv);
   if (std::exchange(priv->told_upright, upright) == upright) return;
   const auto events = priv->tags.told_again(upright);
   if (!events.empty()) drain(self);
@@ -82,12 +84,14 @@ gboolean handle_src_event(GstBaseTransform* trans, GstEvent* event) {
       forward = priv->forward;
     }
     const auto back = forward ? forward->inverse() : std::nullopt;
-    double x = 0, y = 0;
-    if (back && gst_navigation_event_get_coordinates(event, &x, &y)) {
-      const Point at = (*back)({x, y});
-      GST_LOG_OBJECT(trans, "pointer at (%g, %g), in the input (%g, %g)", x, y, at.x, at.y);
+    Point at;
+    const GstStructure* s = gst_event_get_structure(event);
+    if (back && s && point_of(s, at)) {
+      const Point from = (*back)(at);
+      GST_LOG_OBJECT(trans, "pointer at (%g, %g), in the input (%g, %g)", at.x, at.y, from.x, from.y);
       event = gst_event_make_writable(event);
-      gst_navigation_event_set_coordinates(event, at.x, at.y);
+      gst_structure_set(gst_event_writable_structure(event), "pointer_x", G_TYPE_DOUBLE, from.x, "pointer_y",
+                        G_TYPE_DOUBLE, from.y, nullptr);
     }
   }
   return base_class()->src_event(trans, event);

@@ -29,6 +29,20 @@
  * gst-launch-1.0 filesrc location=in.mp4 ! decodebin ! cudawarp angle=15 async-depth=2 ! x264enc ! \
  *     mp4mux ! filesink location=out.mp4
  * ]| Frames in system memory: two are copied to the GPU and back while a third is warped.
+ * |[
+ * gst-launch-1.0 filesrc location=phone.mp4 ! decodebin ! cudawarp video-direction=auto ! videoconvert ! \
+ *     autovideosink
+ * ]| Turns a recording upright by its image-orientation tag.
+ * |[
+ * gst-launch-1.0 videotestsrc ! cudawarp spin=30 ! videoconvert ! autovideosink
+ * ]| Turns on and on, once in 12 seconds.
+ * |[
+ * gst-launch-1.0 videotestsrc ! cudawarp @preset=letterbox-640 ! video/x-raw,width=640,height=640 ! \
+ *     videoconvert ! autovideosink
+ * ]| With the values of a preset.
+ *
+ * Each output buffer carries a #GstCustomMeta named GstCudaWarpMatrix, with the doubles a, b, tx, c, d and
+ * ty: from pixels of the source frame to pixels of the buffer.
  */
 #include <utility>
 
@@ -170,6 +184,7 @@ static GstCaps* gst_cuda_warp_fixate_caps(GstBaseTransform* trans, GstPadDirecti
   {
     std::lock_guard lock(priv->lock);
     params = priv->negotiated = priv->settings.warp;
+    priv->open_size = takes_any_size(othercaps);
     priv->held.reset();
   }
   GstCaps* out = fixate_output(caps, othercaps, params);
@@ -289,6 +304,8 @@ static gboolean gst_cuda_warp_decide_allocation(GstBaseTransform* trans, GstQuer
 static void gst_cuda_warp_init(GstCudaWarp* self) {
   self->priv = new Private;
   self->priv->gpu = Gpu::create();
+  gst_base_transform_set_qos_enabled(GST_BASE_TRANSFORM(self), TRUE);  // as video filters do
+  gst_base_transform_set_gap_aware(GST_BASE_TRANSFORM(self), TRUE);  // warped as any frame, and still marked
 }
 
 static void gst_cuda_warp_finalize(GObject* object) {
@@ -315,6 +332,7 @@ static void gst_cuda_warp_class_init(GstCudaWarpClass* klass) {
   gst_element_class_set_static_metadata(
       element_class, "Affine video warp", "Filter/Converter/Video/Scaler/Effect/Hardware",
       "Rotates, scales, shears, moves and fits video, on a CUDA GPU or the CPU", "The cudawarp authors");
+  gst_element_class_add_static_metadata(element_class, GST_ELEMENT_METADATA_DOC_URI, DOC_URI);
 
   GstBaseTransformClass* trans_class = GST_BASE_TRANSFORM_CLASS(klass);
   trans_class->passthrough_on_same_caps = FALSE;

@@ -75,6 +75,10 @@ gboolean transform_matrix(GstBuffer* to, GstCustomMeta* meta, GstBuffer*, GQuark
 
 void carry_matrix(const Affine& dst_from_src, const GstVideoInfo& in_caps, GstBuffer* in, GstBuffer* out) {
   Matrix m{{}, GST_VIDEO_INFO_WIDTH(&in_caps), GST_VIDEO_INFO_HEIGHT(&in_caps)};
+  if (const GstVideoMeta* stored = gst_buffer_get_video_meta(in)) {
+    m.width = static_cast<int>(stored->width);
+    m.height = static_cast<int>(stored->height);
+  }
   if (GstCustomMeta* before = gst_buffer_get_custom_meta(in, kMatrixMeta)) m = read_matrix(before);
   m.map = dst_from_src * m.map;
   write_matrix(out, m);

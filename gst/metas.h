@@ -25,8 +25,8 @@ std::optional<Box> mapped_box(const Affine& dst_from_src, double x, double y, do
 
 // GstCustomMeta on each output buffer, by this name: how its picture has come about. Its structure has the
 // doubles a, b, tx, c, d, ty, x' = a x + b y + tx, y' = c x + d y + ty, from pixels of the frame that came to
-// the first cudawarp to pixels of this buffer's, and the ints width and height of that frame. Elements that
-// scale video take it along, with the numbers of the larger or smaller frame.
+// the first cudawarp, as it is stored, to pixels of this buffer, and the ints width and height of that frame.
+// Elements that scale video take it along, with the numbers of the larger or smaller frame.
 inline constexpr const char* kMatrixMeta = "GstCudaWarpMatrix";
 // Once, when the plugin is loaded.
 void register_matrix_meta();

@@ -61,7 +61,7 @@ Status change_settings(GstCudaWarp* self, const Settings& next) {
   const bool by_hand = priv->syncing != g_thread_self();
   const bool playing = priv->stream && before != after;
   if (playing && by_hand)
-    if (auto refused = check_change(*priv->stream, before, after)) return refused;
+    if (auto refused = check_change(*priv->stream, priv->open_size, after)) return refused;
   priv->settings = next;
   if (!playing) return std::nullopt;
   bool renegotiate = false;

@@ -215,8 +215,9 @@ Status set_direction(Settings& s, const GValue* value) {
 }
 
 // The eight have the same order here and there.
-Orientation in_force(const Settings& s) {
-  return s.direction == GST_VIDEO_ORIENTATION_AUTO ? s.tagged : static_cast<Orientation>(s.direction);
+void orient(Settings& s) {
+  s.warp.by_tags = s.direction == GST_VIDEO_ORIENTATION_AUTO;
+  s.warp.orientation = s.warp.by_tags ? s.tagged : static_cast<Orientation>(s.direction);
 }
 static_assert(static_cast<int>(Orientation::turn_90) == GST_VIDEO_ORIENTATION_90R &&
               static_cast<int>(Orientation::turn_270) == GST_VIDEO_ORIENTATION_90L &&
@@ -332,13 +333,13 @@ void install_properties(GObjectClass* klass) {
 
 Settings with_tagged(Settings s, Orientation tagged) {
   s.tagged = tagged;
-  s.warp.orientation = in_force(s);
+  orient(s);
   return s;
 }
 
 WarpParams at_time(WarpParams params, GstClockTime time) {
-  const double seconds = static_cast<double>(time) / GST_SECOND;
-  if (params.spin != 0) params.angle += std::fmod(params.spin * seconds, 360.0);
+  const double turned = params.spin * (static_cast<double>(time) / GST_SECOND);
+  if (std::isfinite(turned)) params.angle += std::fmod(turned, 360.0);
   params.spin = 0;
   return params;
 }
@@ -346,7 +347,7 @@ WarpParams at_time(WarpParams params, GstClockTime time) {
 Status set_property(Settings& settings, guint id, const GValue* value) {
   Settings s = settings;
   if (auto refused = change(s, id, value)) return refused;
-  s.warp.orientation = in_force(s);
+  orient(s);
   s.warp.scale_x = s.scale * s.scale_x;
   s.warp.scale_y = s.scale * s.scale_y;
   if (auto refused = check(s.warp)) return refused;

@@ -133,7 +133,7 @@ Expected<Stream> make_stream(const GstCaps* in, const GstCaps* out) {
 }
 
 bool is_identity(const WarpParams& params, const Stream& stream) {
-  if (params.spin != 0) return false;
+  if (params.spin != 0 && !params.matrix) return false;
   for (const bool interlaced : {false, true}) {
     if (!brings(stream.in, interlaced)) continue;
     const auto plan = make_plan(params, of_kind(stream.src, interlaced), of_kind(stream.dst, interlaced));
@@ -150,10 +150,10 @@ bool change_caps(const Stream& s, const WarpParams& before, const WarpParams& af
   return (before.border == Border::transparent) != (after.border == Border::transparent);
 }
 
-Status check_change(const Stream& s, const WarpParams& before, const WarpParams& after) {
+Status check_change(const Stream& s, bool open_size, const WarpParams& after) {
   const double aspect = s.dst.pixel_aspect;
   FrameDesc src = s.src, dst = s.dst;
-  if (natural_size(before, s.src, aspect) == Size{s.dst.width, s.dst.height}) {
+  if (open_size) {
     const Size size = natural_size(after, s.src, aspect);
     if (auto bad = check_size("an output", size.width, size.height)) return bad;
     GstVideoInfo frame;

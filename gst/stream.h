@@ -44,7 +44,8 @@ bool is_identity(const WarpParams& params, const Stream& stream);
 // Whether caps negotiated for `before` may come out otherwise for `after`.
 bool change_caps(const Stream& stream, const WarpParams& before, const WarpParams& after);
 
-// Fails, with words, where `after` gives this stream a size that cannot be, or no map.
-Status check_change(const Stream& stream, const WarpParams& before, const WarpParams& after);
+// Fails, with words, where `after` gives this stream a size that cannot be, or no map. With `open_size`
+// downstream takes any size, and so gets the natural one.
+Status check_change(const Stream& stream, bool open_size, const WarpParams& after);
 
 }  // namespace cudawarp

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "element.h"
+#include "geometry.h"
 #include "metas.h"
 #include "trace.h"
 
@@ -30,18 +31,23 @@ GstFlowReturn fail_in_turn(GstCudaWarp* self, const Error& why) {
   return flow == GST_FLOW_OK ? fail(self, why) : flow;
 }
 
-// Where the picture lies in an input frame. A map that is none is left out, and said so once.
-Affine picture_of(GstCudaWarp* self, GstBuffer* in) {
+// Puts the place of an input's picture in its frame into the values for it. A map that is none, or of which
+// these values leave none, is left out, and said so once.
+void place_picture(GstCudaWarp* self, WarpParams& params, const FrameDesc& src, GstBuffer* in) {
   Private* priv = self->priv;
-  const auto map = picture_map(in);
-  const Error* why = error_of(map);
-  if (!why) {
-    priv->bad_picture.clear();
-    return std::get<Affine>(map);
+  auto map = picture_map(in);
+  if (const Affine* picture = std::get_if<Affine>(&map)) {
+    params.picture = *picture;
+    if (*picture == Affine{} || dst_from_src(params, src, priv->stream->dst)) {
+      priv->bad_picture.clear();
+      return;
+    }
+    params.picture = {};
+    map = Error{"the input buffer's GstVideoAffineTransformationMeta leaves no map with these properties"};
   }
-  if (std::exchange(priv->bad_picture, why->words) != why->words)
-    GST_ELEMENT_WARNING(self, STREAM, FORMAT, ("%s", why->words.c_str()), ("frames are warped without it"));
-  return {};
+  const std::string& words = error_of(map)->words;
+  if (std::exchange(priv->bad_picture, words) != words)
+    GST_ELEMENT_WARNING(self, STREAM, FORMAT, ("%s", words.c_str()), ("frames are warped without it"));
 }
 
 // Begins to warp; `work` is what is to be waited for, if anything. Where nothing is kept in flight the CPU
@@ -62,9 +68,10 @@ GstFlowReturn begin(GstCudaWarp* self, GstBuffer* in, GstBuffer* out, std::uniqu
     params = at_time(priv->held.value_or(priv->settings.warp), priv->stream_time);
     timed = priv->settings.measure_gpu_time;
   }
-  params.picture = picture_of(self, in);
+  place_picture(self, params, src.desc, in);
   const auto plan = plan_for(self, params, src.desc);
   if (!plan) return GST_FLOW_NOT_NEGOTIATED;
+  tell_orientation(self, params.by_tags);
   const Affine forward = plan->dst_from_src * picture_from_stored(src);
   set_forward(self, forward);
   carry_metas(GST_OBJECT(self), forward, in_caps, out_caps, in, out);
@@ -147,6 +154,30 @@ GstFlowReturn begin_in_flight(GstCudaWarp* self, BufferPtr in) {
   return flow;
 }
 
+// Also of a frame that begins before its segment, as the one that a seek lands in does.
+GstClockTime stream_time_of(const GstSegment& segment, GstBuffer* buffer) {
+  if (segment.format != GST_FORMAT_TIME || !GST_BUFFER_PTS_IS_VALID(buffer)) return GST_CLOCK_TIME_NONE;
+  guint64 time = 0;
+  const gint sign = gst_segment_to_stream_time_full(&segment, GST_FORMAT_TIME, GST_BUFFER_PTS(buffer), &time);
+  return sign > 0 ? time : sign < 0 ? 0 : GST_CLOCK_TIME_NONE;
+}
+
+// What there is to a frame that is not warped.
+void pass_through(GstCudaWarp* self, GstBuffer*& buffer) {
+  Private* priv = self->priv;
+  bool by_tags = false;
+  {
+    std::lock_guard lock(priv->lock);
+    // Newer values may turn, and wait for their caps.
+    const bool as_it_is = priv->settings.warp.orientation == Orientation::identity;
+    by_tags = (as_it_is ? priv->settings.warp : priv->negotiated).by_tags;
+  }
+  tell_orientation(self, by_tags);
+  buffer = gst_buffer_make_writable(buffer);
+  if (priv->stream) mark_unchanged(priv->stream->in, buffer);
+  set_forward(self, {});
+}
+
 }  // namespace
 
 guint depth_of(GstCudaWarp* self) {
@@ -194,16 +225,12 @@ void add_latency(GstCudaWarp* self, GstQuery* query) {
 void before_transform(GstBaseTransform* trans, GstBuffer* buffer) {
   GstCudaWarp* self = GST_CUDA_WARP(trans);
   Private* priv = self->priv;
-  tell_orientation(self);
   // Frames that are moved do not pass through.
   if (!priv->moves && gst_buffer_get_meta(buffer, GST_VIDEO_AFFINE_TRANSFORMATION_META_API_TYPE)) {
     priv->moves = true;
     gst_base_transform_reconfigure_src(trans);
   }
-  const GstSegment& segment = trans->segment;
-  GstClockTime time = GST_CLOCK_TIME_NONE;
-  if (segment.format == GST_FORMAT_TIME)
-    time = gst_segment_to_stream_time(&segment, GST_FORMAT_TIME, GST_BUFFER_PTS(buffer));
+  const GstClockTime time = stream_time_of(trans->segment, buffer);
   if (GST_CLOCK_TIME_IS_VALID(time)) priv->stream_time = time;
   if (GST_CLOCK_TIME_IS_VALID(time) && gst_object_has_active_control_bindings(GST_OBJECT(trans))) {
     const auto mark = [priv](GThread* thread) {
@@ -258,10 +285,7 @@ GstFlowReturn generate_output(GstBaseTransform* trans, GstBuffer** buffer) {
   const Range range("cudawarp buffer");
   GstCudaWarp* self = GST_CUDA_WARP(trans);
   Private* priv = self->priv;
-  if (trans->queued_buf && gst_base_transform_is_passthrough(trans)) {
-    trans->queued_buf = gst_buffer_make_writable(trans->queued_buf);
-    if (priv->stream) mark_unchanged(priv->stream->in, trans->queued_buf);
-  }
+  if (trans->queued_buf && gst_base_transform_is_passthrough(trans)) pass_through(self, trans->queued_buf);
   if (priv->depth == 0) {
     priv->gap = false;  // which the base class marks
     return base_class()->generate_output(trans, buffer);

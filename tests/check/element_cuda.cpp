@@ -248,11 +248,46 @@ GST_START_TEST(identity_in_cuda_memory) {
   const Pool pool(device().context, in);
   BufferPtr buffer = pool(noise(in));
   const BufferPtr keep(gst_buffer_ref(buffer.get()));
-  ck_assert(warp.pass(std::move(buffer)) == keep);
+  const BufferPtr same = warp.pass(std::move(buffer));
+  ck_assert(gst_buffer_peek_memory(same.get(), 0) == gst_buffer_peek_memory(keep.get(), 0));
   g_object_set(warp.element(), "angle", 180.0, nullptr);
   const BufferPtr out = warp.pass(pool(noise(in)));
-  ck_assert(out != keep && is_on_gpu(out));
+  ck_assert(gst_buffer_peek_memory(out.get(), 0) != gst_buffer_peek_memory(keep.get(), 0) && is_on_gpu(out));
   assert_same(pixels_of(out.get(), warp.output_caps().get()), turned(noise(in), 2), "180 degrees");
+}
+GST_END_TEST;
+
+GST_START_TEST(orientations) {
+  for (const char* direction : {"90r", "180", "90l", "horiz", "vert", "ul-lr", "ur-ll"})
+    for (const char* format : {"NV12", "RGBA"}) {
+      const std::string in = raw(format, 320, 242, ",chroma-site=jpeg,colorimetry=bt601"),
+                        properties = std::string("video-direction=") + direction;
+      assert_same(by_memory(properties, in, noise(in), true, true), on_cpu(properties, in, noise(in)),
+                  properties);
+    }
+}
+GST_END_TEST;
+
+// A tag turns frames upright that never leave the GPU, and downstream is told that they are.
+GST_START_TEST(orientation_tag) {
+  const std::string in = raw("NV12", 1920, 1080, ",chroma-site=jpeg,colorimetry=bt709");
+  Warp warp("video-direction=auto", device().shared);
+  warp.set_caps(on_gpu(in), "video/x-raw(memory:CUDAMemory)");
+  gst_harness_push_event(
+      warp.harness(), gst_event_new_tag(gst_tag_list_new(GST_TAG_IMAGE_ORIENTATION, "rotate-90", nullptr)));
+  const BufferPtr out = warp.pass(Pool(device().context, on_gpu(in))(noise(in)));
+  ck_assert(is_on_gpu(out));
+  warp.assert_size(1080, 1920);
+  assert_same(pixels_of(out.get(), warp.output_caps().get()), turned(noise(in), 1), "upright");
+  ck_assert_uint_eq(stat(warp.element(), "bytes-uploaded") + stat(warp.element(), "bytes-downloaded"), 0);
+  GstEvent* told = gst_pad_get_sticky_event(warp.harness()->sinkpad, GST_EVENT_TAG, 0);
+  ck_assert(told);
+  GstTagList* tags = nullptr;
+  gst_event_parse_tag(told, &tags);
+  g_autofree gchar* value = nullptr;
+  ck_assert(gst_tag_list_get_string(tags, GST_TAG_IMAGE_ORIENTATION, &value));
+  ck_assert_str_eq(value, "rotate-0");
+  gst_event_unref(told);
 }
 GST_END_TEST;
 
@@ -303,6 +338,8 @@ static Suite* suite() {
   tcase_add_test(tc, upload_and_download);
   tcase_add_test(tc, two_in_a_row);
   tcase_add_test(tc, identity_in_cuda_memory);
+  tcase_add_test(tc, orientations);
+  tcase_add_test(tc, orientation_tag);
   tcase_add_test(tc, cpu_engine_reads_cuda_memory);
   tcase_add_test(tc, no_such_device);
   return s;

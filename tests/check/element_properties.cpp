@@ -60,7 +60,9 @@ const struct {
   const char *name, *standard, *other;
   bool controllable;
 } kProperties[] = {
+    {"video-direction", "identity", "ur-ll", true},
     {"angle", "0", "-12.5", true},
+    {"spin", "0", "-30", true},
     {"scale", "1", "0.25", true},
     {"scale-x", "1", "-3", true},
     {"scale-y", "1", "1.5", true},
@@ -83,6 +85,8 @@ const struct {
     {"precision", "fast", "exact", true},
     {"engine", "auto", "cpu", false},
     {"cuda-device-id", "-1", "3", false},
+    {"async-depth", "0", "16", false},
+    {"measure-gpu-time", "false", "true", false},
 };
 
 // Compares two written values; numbers as numbers, so that 0 is also 0.0.
@@ -206,7 +210,7 @@ GST_START_TEST(refused_numbers) {
     // Not nothing, but the map back would be infinite.
     assert_refuses(name, [&](GstElement* e) { g_object_set(e, name, 5e-324, nullptr); });
   }
-  for (const char* name : {"angle", "scale", "scale-x", "scale-y", "shear-x", "shear-y", "offset-x",
+  for (const char* name : {"angle", "spin", "scale", "scale-x", "scale-y", "shear-x", "shear-y", "offset-x",
                            "offset-y", "pivot-x", "pivot-y"})
     for (const double value : {kNaN, kInf, -kInf})
       assert_refuses(name, [&](GstElement* e) { g_object_set(e, name, value, nullptr); });

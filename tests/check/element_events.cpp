@@ -1,0 +1,654 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// What travels with frames and against them: pointers through the inverse map, flags, events in their order,
+// QoS, queries; and cudawarp among stock elements without caps written by hand.
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <numbers>
+#include <utility>
+
+#include <unistd.h>
+
+#include <gst/video/navigation.h>
+
+#include "element_util.h"
+
+using namespace cudawarp::element;
+
+namespace {
+
+struct UnrefEvent {
+  void operator()(GstEvent* event) const { gst_event_unref(event); }
+};
+using EventPtr = std::unique_ptr<GstEvent, UnrefEvent>;
+struct FreeStructure {
+  void operator()(GstStructure* s) const { gst_structure_free(s); }
+};
+using StructurePtr = std::unique_ptr<GstStructure, FreeStructure>;
+
+constexpr auto kNoKeys = GST_NAVIGATION_MODIFIER_NONE;
+constexpr GstClockTime kFrame = GST_SECOND / 25;
+const std::string kIn = raw("GRAY8", 64, 48);
+
+// What arrives upstream of an event from downstream.
+EventPtr sent_up(const Warp& warp, GstEvent* event) {
+  const GstEventType type = GST_EVENT_TYPE(event);
+  while (const EventPtr old{gst_harness_try_pull_upstream_event(warp.harness())}) continue;
+  ck_assert(gst_harness_push_upstream_event(warp.harness(), event));
+  EventPtr found;
+  while (EventPtr next{gst_harness_try_pull_upstream_event(warp.harness())})
+    if (GST_EVENT_TYPE(next.get()) == type) found = std::move(next);
+  ck_assert_msg(found != nullptr, "no %s event arrives", gst_event_type_get_name(type));
+  return found;
+}
+
+struct At {
+  double x, y;
+};
+At pointer_of(GstEvent* event) {
+  At at{NAN, NAN};
+  const GstStructure* s = gst_event_get_structure(event);
+  gst_structure_get(s, "pointer_x", G_TYPE_DOUBLE, &at.x, "pointer_y", G_TYPE_DOUBLE, &at.y, nullptr);
+  return at;
+}
+
+void assert_at(At got, At want, const std::string& what, double near = 1e-6) {
+  if (!(std::abs(got.x - want.x) <= near && std::abs(got.y - want.y) <= near))
+    ck_abort_msg("%s: (%g, %g), not (%g, %g)", what.c_str(), got.x, got.y, want.x, want.y);
+}
+
+At pointed(const Warp& warp, At at) {
+  return pointer_of(sent_up(warp, gst_navigation_event_new_mouse_move(at.x, at.y, kNoKeys)).get());
+}
+
+StructurePtr without_pointer(GstEvent* event) {
+  StructurePtr s(gst_structure_copy(gst_event_get_structure(event)));
+  gst_structure_remove_fields(s.get(), "pointer_x", "pointer_y", nullptr);
+  return s;
+}
+
+void assert_unchanged(const Warp& warp, GstEvent* event) {
+  const StructurePtr before(gst_structure_copy(gst_event_get_structure(event)));
+  const EventPtr after = sent_up(warp, event);
+  const GstStructure* got = gst_event_get_structure(after.get());
+  if (gst_structure_is_equal(before.get(), got)) return;
+  ck_abort_msg("%s became %s", gst_structure_to_string(before.get()), gst_structure_to_string(got));
+}
+
+GstEvent* navigation_of(const char* structure) {
+  return gst_event_new_navigation(gst_structure_from_string(structure, nullptr));
+}
+
+}  // namespace
+
+GST_START_TEST(navigation) {
+  const std::string in = raw("GRAY8", 1920, 1080);
+  Warp warp;
+  warp.set_caps(in, "video/x-raw,width=640,height=640");
+  for (const bool frame_seen : {false, true}) {
+    assert_at(pointed(warp, {320, 320}), {960, 540}, "middle", 1);
+    assert_at(pointed(warp, {0, 140}), {0, 0}, "corner");
+    assert_at(pointed(warp, {640, 500}), {1920, 1080}, "the other one");
+    assert_at(pointed(warp, {320, 0}), {960, -420}, "in the border");
+    if (!frame_seen) warp(black(in));
+  }
+}
+GST_END_TEST;
+
+GST_START_TEST(navigation_of_every_kind) {
+  Warp warp("angle=180");
+  warp.set_caps(kIn);
+  GstEvent* const events[] = {gst_navigation_event_new_mouse_move(10, 20, GST_NAVIGATION_MODIFIER_SHIFT_MASK),
+                              gst_navigation_event_new_mouse_button_press(3, 10, 20, kNoKeys),
+                              gst_navigation_event_new_mouse_button_release(2, 10, 20, kNoKeys),
+                              gst_navigation_event_new_touch_down(7, 10, 20, 0.25, kNoKeys),
+                              gst_navigation_event_new_touch_motion(8, 10, 20, 0.5, kNoKeys),
+                              gst_navigation_event_new_touch_up(9, 10, 20, kNoKeys),
+                              gst_navigation_event_new_mouse_scroll(10, 20, 5, -6, kNoKeys)};
+  for (GstEvent* event : events) {
+    const StructurePtr others = without_pointer(event);
+    const std::string kind = gst_structure_get_string(others.get(), "event");
+    const guint32 number = gst_event_get_seqnum(event);
+    const EventPtr up = sent_up(warp, event);
+    assert_at(pointer_of(up.get()), {54, 28}, kind);
+    ck_assert_msg(gst_structure_is_equal(others.get(), without_pointer(up.get()).get()), "%s", kind.c_str());
+    ck_assert_uint_eq(gst_event_get_seqnum(up.get()), number);
+  }
+}
+GST_END_TEST;
+
+GST_START_TEST(navigation_without_a_point) {
+  Warp warp("angle=180");
+  warp.set_caps(kIn);
+  int complaints = 0;
+  const guint handler = g_log_set_handler(
+      "GStreamer-Video", static_cast<GLogLevelFlags>(G_LOG_LEVEL_CRITICAL | G_LOG_LEVEL_WARNING),
+      [](const gchar*, GLogLevelFlags, const gchar*, gpointer count) { ++*static_cast<int*>(count); },
+      &complaints);
+  for (GstEvent* event :
+       {gst_navigation_event_new_key_press("a", kNoKeys), gst_navigation_event_new_key_release("a", kNoKeys),
+        gst_navigation_event_new_command(GST_NAVIGATION_COMMAND_LEFT),
+        gst_navigation_event_new_touch_frame(kNoKeys), gst_navigation_event_new_touch_cancel(kNoKeys),
+        navigation_of("application/x-gst-navigation,event=mouse-move"),
+        navigation_of("application/x-gst-navigation,event=mouse-move,pointer_x=10.0"),
+        navigation_of("application/x-gst-navigation,event=mouse-move,pointer_x=(int)10,pointer_y=(int)20"),
+        navigation_of("application/x-gst-navigation,event=mouse-move,pointer_x=left,pointer_y=top"),
+        navigation_of("application/x-gst-navigation,event=(int)5"), navigation_of("it")})
+    assert_unchanged(warp, event);
+  g_log_remove_handler("GStreamer-Video", handler);
+  ck_assert_int_eq(complaints, 0);
+}
+GST_END_TEST;
+
+GST_START_TEST(navigation_of_turned_pictures) {
+  const double c = std::cos(std::numbers::pi / 6), s = std::sin(std::numbers::pi / 6);
+  const struct {
+    const char* properties;
+    At want;  // of (10, 20)
+  } cases[] = {{"video-direction=identity", {10, 20}},
+               {"video-direction=90r", {20, 38}},
+               {"video-direction=180", {54, 28}},
+               {"video-direction=90l", {44, 10}},
+               {"video-direction=horiz", {54, 20}},
+               {"video-direction=vert", {10, 28}},
+               {"video-direction=ul-lr", {20, 10}},
+               {"video-direction=ur-ll", {44, 38}},
+               {"angle=90 framing=expand", {20, 38}},
+               {"angle=90", {28, 46}},
+               {"angle=30", {32 - 22 * c - 4 * s, 24 + 22 * s - 4 * c}},
+               {"scale=2 offset-x=4", {19, 22}},
+               {"matrix=\"<2.0,0.0,4.0,0.0,1.0,5.0>\"", {3, 15}},
+               {"video-direction=90r matrix=\"<2.0,0.0,4.0,0.0,1.0,5.0>\"", {15, 45}}};
+  for (const auto& k : cases) {
+    Warp warp(k.properties);
+    warp.set_caps(kIn);
+    assert_at(pointed(warp, {10, 20}), k.want, k.properties);
+  }
+}
+GST_END_TEST;
+
+// The map of the last frame: of its crop, and of the values that it was made with.
+GST_START_TEST(navigation_by_the_last_frame) {
+  Warp warp("angle=180");
+  assert_at(pointed(warp, {10, 20}), {10, 20}, "before caps");
+  warp.set_caps(kIn);
+  warp(black(kIn));
+  assert_at(pointed(warp, {10, 20}), {54, 28}, "a whole frame");
+  BufferPtr cropped = buffer_of(black(kIn), kIn, 1);
+  GstVideoCropMeta* crop = gst_buffer_add_video_crop_meta(cropped.get());
+  crop->x = 8, crop->y = 4, crop->width = 32, crop->height = 24;
+  warp.pass(std::move(cropped));
+  assert_at(pointed(warp, {10, 20}), {8 + 27, 4 + 14}, "half of one, twice as large");
+  warp(black(kIn), 2);
+  g_object_set(warp.element(), "scale", 0.5, nullptr);
+  assert_at(pointed(warp, {10, 20}), {54, 28}, "before the next frame");
+  warp(black(kIn), 3);
+  assert_at(pointed(warp, {10, 20}), {32 + 44, 24 + 8}, "after it");
+}
+GST_END_TEST;
+
+GST_START_TEST(navigation_of_what_passes_through) {
+  Warp warp;
+  warp.set_caps(kIn);
+  ck_assert(passes_through(warp, black(kIn)));
+  assert_unchanged(warp, gst_navigation_event_new_mouse_move(10, 20, kNoKeys));
+  for (const double angle : {180.0, 0.0, 180.0, 0.0}) {
+    g_object_set(warp.element(), "angle", angle, nullptr);
+    warp(black(kIn));
+    const At want = angle == 0 ? At{10, 20} : At{54, 28};
+    assert_at(pointed(warp, {10, 20}), want, "at " + std::to_string(angle) + " degrees");
+  }
+  ck_assert(passes_through(warp, black(kIn)));
+}
+GST_END_TEST;
+
+// Others may have the same event.
+GST_START_TEST(navigation_of_a_shared_event) {
+  Warp warp("angle=180");
+  warp.set_caps(kIn);
+  const EventPtr mine(gst_navigation_event_new_mouse_move(10, 20, kNoKeys));
+  const EventPtr up = sent_up(warp, gst_event_ref(mine.get()));
+  assert_at(pointer_of(up.get()), {54, 28}, "upstream");
+  assert_at(pointer_of(mine.get()), {10, 20}, "mine");
+}
+GST_END_TEST;
+
+GST_START_TEST(flags_and_times) {
+  constexpr GstBufferFlags kFlags[] = {GST_BUFFER_FLAG_CORRUPTED,  GST_BUFFER_FLAG_DECODE_ONLY,
+                                       GST_BUFFER_FLAG_GAP,        GST_BUFFER_FLAG_DROPPABLE,
+                                       GST_BUFFER_FLAG_MARKER,     GST_BUFFER_FLAG_DELTA_UNIT,
+                                       GST_BUFFER_FLAG_HEADER,     GST_BUFFER_FLAG_RESYNC,
+                                       GST_BUFFER_FLAG_SYNC_AFTER, GST_BUFFER_FLAG_NON_DROPPABLE};
+  guint all = 0;
+  for (const guint flag : kFlags) all |= flag;
+  for (const char* properties : {"", "angle=17", "angle=17 async-depth=2"})
+    for (const GstBufferFlags flag : kFlags) {
+      Warp warp(properties);
+      warp.set_caps(kIn);
+      BufferPtr in = buffer_of(black(kIn), kIn);
+      GST_BUFFER_FLAG_SET(in.get(), flag);
+      GST_BUFFER_PTS(in.get()) = GST_BUFFER_DURATION(in.get()) = GST_CLOCK_TIME_NONE;
+      GST_BUFFER_DTS(in.get()) = flag == GST_BUFFER_FLAG_MARKER ? 7 : GST_CLOCK_TIME_NONE;
+      const GstClockTime dts = GST_BUFFER_DTS(in.get());
+      ck_assert_int_eq(warp.push(std::move(in)), GST_FLOW_OK);
+      ck_assert(gst_harness_push_event(warp.harness(), gst_event_new_eos()));
+      const BufferPtr out(gst_harness_pull(warp.harness()));
+      ck_assert_msg((GST_BUFFER_FLAGS(out.get()) & all) == flag, "`%s': %x became %x", properties, flag,
+                    GST_BUFFER_FLAGS(out.get()) & all);
+      ck_assert(!GST_BUFFER_PTS_IS_VALID(out.get()) && !GST_BUFFER_DURATION_IS_VALID(out.get()));
+      ck_assert(!GST_BUFFER_OFFSET_IS_VALID(out.get()) && !GST_BUFFER_OFFSET_END_IS_VALID(out.get()));
+      ck_assert_uint_eq(GST_BUFFER_DTS(out.get()), dts);
+    }
+}
+GST_END_TEST;
+
+namespace {
+
+// Frames by number and events by name, as they come out; `!` behind frames with a mark of discontinuity.
+class Arrivals {
+ public:
+  explicit Arrivals(const Warp& warp) {
+    const auto kinds =
+        static_cast<GstPadProbeType>(GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM);
+    gst_pad_add_probe(
+        warp.harness()->sinkpad, kinds,
+        [](GstPad*, GstPadProbeInfo* info, gpointer text) {
+          *static_cast<std::string*>(text) += word(info) + " ";
+          return GST_PAD_PROBE_OK;
+        },
+        &text, nullptr);
+  }
+
+  std::string text;
+
+ private:
+  static std::string word(GstPadProbeInfo* info) {
+    if (!(info->type & GST_PAD_PROBE_TYPE_BUFFER))
+      return gst_event_type_get_name(GST_EVENT_TYPE(GST_PAD_PROBE_INFO_EVENT(info)));
+    GstBuffer* buffer = GST_PAD_PROBE_INFO_BUFFER(info);
+    return std::to_string(GST_BUFFER_PTS(buffer) / kFrame) + (GST_BUFFER_IS_DISCONT(buffer) ? "!" : "");
+  }
+};
+
+void push(Warp& warp, int first, int last) {
+  for (int n = first; n <= last; ++n) ck_assert_int_eq(warp.push(buffer_of(black(kIn), kIn, n)), GST_FLOW_OK);
+}
+
+}  // namespace
+
+GST_START_TEST(events_in_order) {
+  for (const guint depth : {0, 2}) {
+    Warp warp("angle=17");
+    g_object_set(warp.element(), "async-depth", depth, nullptr);
+    warp.set_caps(kIn);
+    Arrivals arrivals(warp);
+    const auto send = [&](GstEvent* event) { ck_assert(gst_harness_push_event(warp.harness(), event)); };
+    const auto custom = [&](GstEventType type) {
+      send(gst_event_new_custom(type, gst_structure_new_empty("it")));
+    };
+    push(warp, 0, 0);
+    send(gst_event_new_gap(kFrame, kFrame));
+    push(warp, 2, 3);
+    custom(GST_EVENT_CUSTOM_DOWNSTREAM);
+    push(warp, 4, 4);
+    custom(GST_EVENT_CUSTOM_DOWNSTREAM_STICKY);
+    push(warp, 5, 7);
+    custom(GST_EVENT_CUSTOM_BOTH);
+    push(warp, 8, 9);
+    custom(GST_EVENT_CUSTOM_DOWNSTREAM_OOB);
+    custom(GST_EVENT_CUSTOM_BOTH_OOB);
+    push(warp, 10, 10);
+    send(gst_event_new_segment_done(GST_FORMAT_TIME, static_cast<gint64>(kFrame * 11)));
+    push(warp, 11, 11);
+    send(gst_event_new_eos());
+    // Out of band: past the frames.
+    const char* want = depth ? "0 gap 2 3 custom-downstream 4 custom-downstream-sticky 5 6 7 custom-both "
+                               "custom-downstream-oob custom-both-oob 8 9 10 segment-done 11 eos "
+                             : "0 gap 2 3 custom-downstream 4 custom-downstream-sticky 5 6 7 custom-both 8 9 "
+                               "custom-downstream-oob custom-both-oob 10 segment-done 11 eos ";
+    ck_assert_str_eq(arrivals.text.c_str(), want);
+  }
+}
+GST_END_TEST;
+
+// Frames that downstream says are late are not made; the next one says that some are missing.
+GST_START_TEST(qos) {
+  for (const guint depth : {0, 2})
+    for (const bool on : {true, false}) {
+      Warp warp("angle=17");
+      g_object_set(warp.element(), "async-depth", depth, "qos", on, nullptr);
+      warp.set_caps(kIn);
+      Arrivals arrivals(warp);
+      push(warp, 0, 2);
+      sent_up(warp, gst_event_new_qos(GST_QOS_TYPE_UNDERFLOW, 2.0, kFrame, 3 * kFrame));
+      push(warp, 3, 7);
+      ck_assert(gst_harness_push_event(warp.harness(), gst_event_new_eos()));
+      ck_assert_str_eq(arrivals.text.c_str(), on ? "0 1 2 5! 6 7 eos " : "0 1 2 3 4 5 6 7 eos ");
+      int dropped = 0;
+      for (; GstMessage* message = gst_bus_pop_filtered(warp.bus(), GST_MESSAGE_QOS); ++dropped)
+        gst_message_unref(message);
+      ck_assert_int_eq(dropped, on ? 2 : 0);
+      ck_assert_uint_eq(stat(warp.element(), "frames"), on ? 6 : 8);
+    }
+}
+GST_END_TEST;
+
+namespace {
+
+// What upstream answers.
+GstPadProbeReturn answer(GstPad*, GstPadProbeInfo* info, gpointer) {
+  GstQuery* query = GST_PAD_PROBE_INFO_QUERY(info);
+  switch (GST_QUERY_TYPE(query)) {
+    case GST_QUERY_LATENCY:
+      gst_query_set_latency(query, TRUE, 41, 410);
+      return GST_PAD_PROBE_HANDLED;
+    case GST_QUERY_DURATION:
+      gst_query_set_duration(query, GST_FORMAT_TIME, 42 * GST_SECOND);
+      return GST_PAD_PROBE_HANDLED;
+    case GST_QUERY_POSITION:
+      gst_query_set_position(query, GST_FORMAT_DEFAULT, 43);
+      return GST_PAD_PROBE_HANDLED;
+    case GST_QUERY_SEEKING:
+      gst_query_set_seeking(query, GST_FORMAT_TIME, TRUE, 1, 44 * GST_SECOND);
+      return GST_PAD_PROBE_HANDLED;
+    default:
+      return GST_PAD_PROBE_OK;
+  }
+}
+
+}  // namespace
+
+GST_START_TEST(queries) {
+  for (const char* properties : {"", "angle=17", "angle=17 async-depth=2"}) {
+    Warp warp(properties);
+    warp.set_caps(kIn);
+    GstPad *up = warp.harness()->srcpad, *down = warp.harness()->sinkpad;
+    gst_pad_add_probe(up, GST_PAD_PROBE_TYPE_QUERY_UPSTREAM, answer, nullptr, nullptr);
+    const QueryPtr latency(gst_query_new_latency());
+    ck_assert(gst_pad_peer_query(down, latency.get()));
+    gboolean live = FALSE;
+    GstClockTime min = 0, max = 0, more = std::strstr(properties, "async") ? 2 * kFrame : 0;
+    gst_query_parse_latency(latency.get(), &live, &min, &max);
+    ck_assert(live && min == 41 + more && max == 410 + more);
+    gint64 number = 0;
+    ck_assert(gst_pad_peer_query_duration(down, GST_FORMAT_TIME, &number));
+    ck_assert_int_eq(number, 42 * GST_SECOND);
+    ck_assert(gst_pad_peer_query_position(down, GST_FORMAT_DEFAULT, &number));
+    ck_assert_int_eq(number, 43);
+    const QueryPtr seeking(gst_query_new_seeking(GST_FORMAT_TIME));
+    ck_assert(gst_pad_peer_query(down, seeking.get()));
+    gboolean seekable = FALSE;
+    gst_query_parse_seeking(seeking.get(), nullptr, &seekable, nullptr, &number);
+    ck_assert(seekable && number == 44 * GST_SECOND);
+    // Of times the element knows itself: how far it has pushed.
+    push(warp, 0, 3);
+    ck_assert(gst_pad_peer_query_position(down, GST_FORMAT_TIME, &number));
+    ck_assert_int_eq(number, static_cast<gint64>(gst_harness_buffers_received(warp.harness()) * kFrame));
+    for (GstPad* pad : {up, down}) {
+      const CapsPtr all(gst_pad_peer_query_caps(pad, nullptr));
+      const CapsPtr known = caps_of(kIn), unknown = caps_of("audio/x-raw");
+      ck_assert(gst_caps_can_intersect(all.get(), known.get()));
+      ck_assert(!gst_caps_can_intersect(all.get(), unknown.get()));
+      ck_assert(gst_pad_peer_query_accept_caps(pad, known.get()));
+      ck_assert(!gst_pad_peer_query_accept_caps(pad, unknown.get()));
+    }
+    const QueryPtr allocation(gst_query_new_allocation(caps_of(kIn).get(), TRUE));
+    ck_assert(gst_pad_peer_query(up, allocation.get()));
+  }
+}
+GST_END_TEST;
+
+GST_START_TEST(events_upstream) {
+  for (const char* properties : {"", "angle=17", "angle=17 async-depth=2"}) {
+    Warp warp(properties);
+    warp.set_caps(kIn);
+    push(warp, 0, 3);
+    const auto flags = static_cast<GstSeekFlags>(GST_SEEK_FLAG_FLUSH | GST_SEEK_FLAG_ACCURATE);
+    for (GstEvent* event :
+         {gst_event_new_seek(2.0, GST_FORMAT_TIME, flags, GST_SEEK_TYPE_SET, 5 * GST_SECOND,
+                             GST_SEEK_TYPE_END, 0),
+          gst_event_new_seek(-1.0, GST_FORMAT_TIME, flags, GST_SEEK_TYPE_NONE, 0, GST_SEEK_TYPE_SET, 7),
+          gst_event_new_step(GST_FORMAT_BUFFERS, 1, 1.0, TRUE, FALSE), gst_event_new_latency(kFrame),
+          gst_event_new_qos(GST_QOS_TYPE_OVERFLOW, 0.5, -20, GST_SECOND),
+          gst_event_new_custom(GST_EVENT_CUSTOM_UPSTREAM, gst_structure_new_empty("it"))})
+      assert_unchanged(warp, event);
+  }
+}
+GST_END_TEST;
+
+namespace {
+
+const std::string kWarp = "cudawarp angle=10 " + engine_properties(), kSource = "videotestsrc num-buffers=5",
+                  kEnd = "fakesink name=end sync=false";
+
+// Elements in a row; those without a word are none.
+std::string chain(std::initializer_list<std::string> elements) {
+  std::string all;
+  for (const std::string& element : elements) {
+    if (element.empty()) continue;
+    if (!all.empty()) all += " ! ";
+    all += element;
+  }
+  return all;
+}
+
+std::string caps_filter(const std::string& caps) {
+  return "capsfilter caps=\"" + caps + "\"";
+}
+
+// A folder that goes with its files.
+struct Folder {
+  std::filesystem::path path =
+      std::filesystem::temp_directory_path() / ("cudawarp-" + std::to_string(getpid()));
+  Folder() { std::filesystem::create_directory(path); }
+  ~Folder() { std::filesystem::remove_all(path); }
+};
+
+// A pipeline, or null where it has elements that are not here, which is said.
+ElementPtr pipeline_of(const std::string& description) {
+  GError* error = nullptr;
+  ElementPtr pipeline(
+      gst_parse_launch_full(description.c_str(), nullptr, GST_PARSE_FLAG_FATAL_ERRORS, &error));
+  if (pipeline) return pipeline;
+  const bool missing = g_error_matches(error, GST_PARSE_ERROR, GST_PARSE_ERROR_NO_SUCH_ELEMENT);
+  ck_assert_msg(missing && !std::strstr(error->message, "cudawarp"), "%s: %s", description.c_str(),
+                error->message);
+  g_printerr("skipped: %s (%s)\n", description.c_str(), error->message);
+  g_error_free(error);
+  return nullptr;
+}
+
+// Plays to the end, which some frames must reach: the element `end`, or what is a player's sink.
+void run(GstElement* pipeline, const std::string& what, int frames) {
+  std::atomic<int> seen{0};
+  GstElement* found = gst_bin_get_by_name(GST_BIN(pipeline), "end");
+  if (!found) g_object_get(pipeline, "video-sink", &found, nullptr);
+  const ElementPtr end(found);
+  GstPad* pad = gst_element_get_static_pad(end.get(), "sink");
+  gst_pad_add_probe(
+      pad, GST_PAD_PROBE_TYPE_BUFFER,
+      [](GstPad*, GstPadProbeInfo*, gpointer count) {
+        ++*static_cast<std::atomic<int>*>(count);
+        return GST_PAD_PROBE_OK;
+      },
+      &seen, nullptr);
+  gst_object_unref(pad);
+  const BusPtr bus(gst_element_get_bus(pipeline));
+  gst_element_set_state(pipeline, GST_STATE_PLAYING);
+  GstMessage* last = gst_bus_timed_pop_filtered(
+      bus.get(), 60 * GST_SECOND, static_cast<GstMessageType>(GST_MESSAGE_EOS | GST_MESSAGE_ERROR));
+  ck_assert_msg(last != nullptr, "%s: neither an end nor an error", what.c_str());
+  if (GST_MESSAGE_TYPE(last) == GST_MESSAGE_ERROR) gst_bus_post(bus.get(), gst_message_ref(last));
+  gst_message_unref(last);
+  for (const Message& m : messages_on(bus.get())) ck_abort_msg("%s: %s", what.c_str(), m.text.c_str());
+  gst_element_set_state(pipeline, GST_STATE_NULL);
+  ck_assert_msg(seen >= frames, "%s: %d frames", what.c_str(), seen.load());
+}
+
+void run(const std::string& description, int frames = 5) {
+  if (const ElementPtr pipeline = pipeline_of(description)) run(pipeline.get(), description, frames);
+}
+
+const std::string kPlayed = " audio-sink=fakesink video-filter=\"" + kWarp + "\" video-sink=\"" + kEnd + "\"";
+
+// Five frames into a file; false where something is missing.
+bool record(const std::string& encoder, const std::string& muxer, const std::string& file) {
+  const std::string description = chain({kSource, encoder, muxer, "filesink name=end location=" + file});
+  const ElementPtr pipeline = pipeline_of(description);
+  if (pipeline) run(pipeline.get(), description, 1);
+  return pipeline != nullptr;
+}
+
+}  // namespace
+
+GST_START_TEST(before_encoders) {
+  for (const char* encoder : {"jpegenc", "pngenc", "x264enc", "vp8enc", "theoraenc", "y4menc"})
+    run(chain({kSource, kWarp, encoder, kEnd}));
+  run(chain({kSource, kWarp, "encodebin profile=\"application/ogg:video/x-theora\"", kEnd}), 1);
+}
+GST_END_TEST;
+
+GST_START_TEST(before_filters) {
+  for (const char* filter :
+       {"videoconvert", "videoscale", "videobox left=-8 top=4", "deinterlace", "queue",
+        "videoflip method=clockwise", "autovideoconvert", "videocrop left=3", "timeoverlay",
+        "glupload ! glcolorconvert ! gldownload", "videoconvert ! video/x-raw,format=RGB",
+        "deinterlace mode=interlaced", "videoscale ! video/x-raw,width=100,height=31"})
+    run(chain({kSource, kWarp, filter, kEnd}));
+}
+GST_END_TEST;
+
+// Rates that are lists of ranges: no caps of which GStreamer says that they are too many.
+GST_START_TEST(beside_videorate) {
+  run(chain({kSource, kWarp, "videorate", kEnd}));
+  run(chain({kSource, kWarp, "videorate", "video/x-raw,framerate=60/1", kEnd}));
+  run(chain({kSource, "videorate", kWarp, kEnd}));
+}
+GST_END_TEST;
+
+GST_START_TEST(in_branches) {
+  const std::string two = chain({kSource, kWarp, "tee name=t t. ! "}),
+                    mix = " compositor name=mix ! " + kEnd + " ";
+  run(two + chain({"queue", "fakesink t.", "queue", kEnd}));
+  run(two + chain({"queue", "videoconvert", "jpegenc", "fakesink t.", "queue", "videoconvert", kEnd}));
+  run(mix + chain({kSource, kWarp, "mix. " + kSource, kWarp, "mix."}));
+  run(mix + chain({kSource, "video/x-raw,format=NV12", kWarp, "mix. " + kSource, "video/x-raw,format=BGRA",
+                   kWarp, "mix."}));
+}
+GST_END_TEST;
+
+GST_START_TEST(behind_sources_and_filters) {
+  for (const char* format : {"I420", "NV12", "YUY2", "UYVY", "RGB", "BGRx", "GRAY8", "GRAY16_LE", "P010_10LE",
+                             "AYUV", "Y444", "RGBA64_LE"})
+    run(chain({kSource, std::string("video/x-raw,format=") + format, kWarp, "videoconvert", kEnd}));
+  for (const char* filter : {"videoconvert", "videoscale", "queue", "deinterlace", "interlace", "videobox",
+                             "autovideoconvert", "videoconvert ! video/x-raw,format=Y41B ! videoconvert"})
+    run(chain({kSource, filter, kWarp, kEnd}));
+  for (const char* first : {" spin=90 framing=expand", " scale=0.5 async-depth=1"})
+    run(chain({kSource, kWarp + first, kWarp, kEnd}));
+}
+GST_END_TEST;
+
+GST_START_TEST(in_a_bin) {
+  const ElementPtr pipeline = pipeline_of(chain({kSource, "identity name=it", kEnd}));
+  GstElement* bin = gst_parse_bin_from_description(kWarp.c_str(), TRUE, nullptr);
+  const ElementPtr it(gst_bin_get_by_name(GST_BIN(pipeline.get()), "it")),
+      end(gst_bin_get_by_name(GST_BIN(pipeline.get()), "end"));
+  gst_element_unlink(it.get(), end.get());
+  gst_bin_add(GST_BIN(pipeline.get()), bin);
+  ck_assert(gst_element_link_many(it.get(), bin, end.get(), nullptr));
+  run(pipeline.get(), "a bin", 5);
+}
+GST_END_TEST;
+
+// As cameras have them: some sizes, each with its rates.
+GST_START_TEST(behind_a_camera) {
+  for (const char* camera :
+       {"video/x-raw,width=(int){320,640,1280},height=(int){240,480,720},framerate=(fraction){15/1,30/1}",
+        "video/x-raw,format=(string){YUY2,NV12},width=640,height=480,framerate=30/1;"
+        "video/x-raw,format=YUY2,width=1280,height=720,framerate=10/1;"
+        "video/x-raw,format=YUY2,width=320,height=240,framerate=(fraction){30/1,60/1}"})
+    for (const char* wanted :
+         {"video/x-raw", "video/x-raw,width=640,height=640", "video/x-raw,width=100",
+          "video/x-raw,width=[16,4000],height=[16,300]", "video/x-raw,height=(int){90,720}"})
+      for (const char* more : {"", " framing=expand"})
+        run(chain({kSource, caps_filter(camera), kWarp + more, caps_filter(wanted), kEnd}));
+}
+GST_END_TEST;
+
+GST_START_TEST(between_applications) {
+  for (const std::string format : {"time", "bytes", "default", "buffers"})
+    for (const std::string taken : {"", "video/x-raw", "video/x-raw,format=BGRx,width=32,height=32"})
+      for (const std::string rate : {"", ",framerate=25/1", ",framerate=0/1"}) {
+        const std::string caps = "video/x-raw,format=RGBA,width=64,height=48" + rate;
+        const std::string description =
+            chain({"appsrc name=src format=" + format, kWarp + " spin=90",
+                   taken.empty() ? "" : caps_filter(taken), "appsink name=end sync=false wait-on-eos=false"});
+        const ElementPtr pipeline = pipeline_of(description);
+        if (!pipeline) return;
+        const ElementPtr src(gst_bin_get_by_name(GST_BIN(pipeline.get()), "src"));
+        g_object_set(src.get(), "caps", caps_of(caps).get(), nullptr);
+        gst_element_set_state(pipeline.get(), GST_STATE_PAUSED);  // so that it takes frames
+        GstFlowReturn flow = GST_FLOW_ERROR;
+        for (int n = 0; n < 5; ++n) {
+          const BufferPtr buffer = buffer_of(black(caps), caps, n);
+          g_signal_emit_by_name(src.get(), "push-buffer", buffer.get(), &flow);
+          ck_assert_int_eq(flow, GST_FLOW_OK);
+        }
+        g_signal_emit_by_name(src.get(), "end-of-stream", &flow);
+        run(pipeline.get(), description, 4);  // one may be there before this looks
+      }
+}
+GST_END_TEST;
+
+GST_START_TEST(behind_decoders) {
+  const Folder folder;
+  const std::string png = folder.path / "a.png", ogg = folder.path / "a.ogg", avi = folder.path / "a.avi";
+  if (record("pngenc snapshot=true", "", png))
+    run(chain({"filesrc location=" + png, "pngdec", "imagefreeze num-buffers=5", kWarp, kEnd}));
+  const bool has_ogg = record("theoraenc", "oggmux", ogg), has_avi = record("jpegenc", "avimux", avi);
+  for (const auto& [made, file] : {std::pair{has_ogg, ogg}, std::pair{has_avi, avi}}) {
+    if (!made) continue;
+    run(chain({"filesrc location=" + file, "decodebin", kWarp, kEnd}));
+    run(chain({"filesrc location=" + file, "decodebin", kWarp, "jpegenc", kEnd}));
+    // Not playbin3, which in 1.22 stands still now and then, whatever its filter is.
+    run("playbin uri=file://" + file + kPlayed);
+  }
+}
+GST_END_TEST;
+
+static Suite* suite() {
+  Suite* s = suite_create("element_events");
+  TCase* tc = tcase_create("events");
+  suite_add_tcase(s, tc);
+  tcase_set_timeout(tc, 0);  // the runner of the programs has one
+  tcase_add_test(tc, navigation);
+  tcase_add_test(tc, navigation_of_every_kind);
+  tcase_add_test(tc, navigation_without_a_point);
+  tcase_add_test(tc, navigation_of_turned_pictures);
+  tcase_add_test(tc, navigation_by_the_last_frame);
+  tcase_add_test(tc, navigation_of_what_passes_through);
+  tcase_add_test(tc, navigation_of_a_shared_event);
+  tcase_add_test(tc, flags_and_times);
+  tcase_add_test(tc, events_in_order);
+  tcase_add_test(tc, qos);
+  tcase_add_test(tc, queries);
+  tcase_add_test(tc, events_upstream);
+  tcase_add_test(tc, before_encoders);
+  tcase_add_test(tc, before_filters);
+  tcase_add_test(tc, beside_videorate);
+  tcase_add_test(tc, in_branches);
+  tcase_add_test(tc, behind_sources_and_filters);
+  tcase_add_test(tc, in_a_bin);
+  tcase_add_test(tc, behind_a_camera);
+  tcase_add_test(tc, between_applications);
+  tcase_add_test(tc, behind_decoders);
+  return s;
+}
+
+int main(int argc, char** argv) {
+  return run_tests(argc, argv, suite);
+}
