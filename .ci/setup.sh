@@ -13,8 +13,8 @@ BUILD_PACKAGES=(g++ meson ninja-build pkgconf libgstreamer1.0-dev libgstreamer-p
 # -x has textoverlay, -ugly x264enc, -libav the decoder for most films.
 RUN_PACKAGES=(gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-bad
   gstreamer1.0-plugins-ugly gstreamer1.0-libav gstreamer1.0-x fonts-dejavu-core)
-# For the CUDA kernels on the CPU.
-TEST_PACKAGES=(libboost-context-dev)
+# For the CUDA kernels on the CPU; for what is tested from Python.
+TEST_PACKAGES=(libboost-context-dev python3-gi gir1.2-gstreamer-1.0)
 
 say() { printf '%s\n' "$*"; }
 warn() { printf '%s: %s\n' "${0##*/}" "$*" >&2; }
