@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "plan.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include "geometry.h"
 #include "make_pass.h"
 
@@ -19,6 +22,11 @@ Status check(const WarpParams& params) {
   if (p.matrix && !dst_from_src(p, largest, largest)) return Error{"the matrix is singular or not finite"};
   // What a matrix hides must be in order too: it may be taken away.
   p.matrix.reset();
+  // Roundings of other factors may hide what is singular at another angle.
+  constexpr double kLeast = 1e-9;
+  const double both = p.shear_x * p.shear_y;
+  if (std::abs(1 - both) <= kLeast * std::max(1.0, std::abs(both)))
+    return Error{"shear-x times shear-y must not be 1"};
   if (dst_from_src(p, largest, largest)) return std::nullopt;
   p.pivot_x = p.pivot_y = p.offset_x = p.offset_y = 0;
   if (dst_from_src(p, largest, largest)) return Error{"the pivot or the offset is too large"};

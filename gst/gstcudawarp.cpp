@@ -109,8 +109,25 @@ static gboolean gst_cuda_warp_start(GstBaseTransform* trans) {
   return TRUE;
 }
 
+namespace {
+
+// What holds for the streaming thread holds while this lives.
+class StreamLock {
+ public:
+  explicit StreamLock(GstPad* pad) : pad_(pad) { GST_PAD_STREAM_LOCK(pad_); }
+  StreamLock(const StreamLock&) = delete;
+  ~StreamLock() { GST_PAD_STREAM_UNLOCK(pad_); }
+
+ private:
+  GstPad* pad_;
+};
+
+}  // namespace
+
 static gboolean gst_cuda_warp_stop(GstBaseTransform* trans) {
   Private* priv = priv_of(trans);
+  // Queries reach pads that are not active any more.
+  const StreamLock streaming(trans->sinkpad);
   priv->frames.discard();
   {
     std::lock_guard lock(priv->lock);

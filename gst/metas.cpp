@@ -22,20 +22,29 @@ struct Matrix {
   int width = 0, height = 0;  // of the frame that it is from
 };
 
-Matrix read_matrix(GstCustomMeta* meta) {
+// Nothing where somebody else has made it something else.
+std::optional<Matrix> read_matrix(GstCustomMeta* meta) {
   const GstStructure* s = gst_custom_meta_get_structure(meta);
   Matrix m;
   Affine& a = m.map;
-  gst_structure_get(s, "a", G_TYPE_DOUBLE, &a.a, "b", G_TYPE_DOUBLE, &a.b, "tx", G_TYPE_DOUBLE, &a.tx, "c",
-                    G_TYPE_DOUBLE, &a.c, "d", G_TYPE_DOUBLE, &a.d, "ty", G_TYPE_DOUBLE, &a.ty, "width",
-                    G_TYPE_INT, &m.width, "height", G_TYPE_INT, &m.height, nullptr);
+  const bool whole =
+      gst_structure_get(s, "a", G_TYPE_DOUBLE, &a.a, "b", G_TYPE_DOUBLE, &a.b, "tx", G_TYPE_DOUBLE, &a.tx,
+                        "c", G_TYPE_DOUBLE, &a.c, "d", G_TYPE_DOUBLE, &a.d, "ty", G_TYPE_DOUBLE, &a.ty,
+                        "width", G_TYPE_INT, &m.width, "height", G_TYPE_INT, &m.height, nullptr);
+  if (!whole || !a.is_finite() || m.width <= 0 || m.height <= 0) return std::nullopt;
   return m;
+}
+
+std::optional<Matrix> matrix_on(GstBuffer* buffer) {
+  GstCustomMeta* meta = gst_buffer_get_custom_meta(buffer, kMatrixMeta);
+  return meta ? read_matrix(meta) : std::nullopt;
 }
 
 // Leaves one such meta on a buffer.
 void write_matrix(GstBuffer* buffer, const Matrix& m) {
-  GstCustomMeta* meta = gst_buffer_get_custom_meta(buffer, kMatrixMeta);
-  if (!meta) meta = gst_buffer_add_custom_meta(buffer, kMatrixMeta);
+  while (GstCustomMeta* before = gst_buffer_get_custom_meta(buffer, kMatrixMeta))
+    gst_buffer_remove_meta(buffer, reinterpret_cast<GstMeta*>(before));
+  GstCustomMeta* meta = gst_buffer_add_custom_meta(buffer, kMatrixMeta);
   if (!meta) return;
   const Affine& a = m.map;
   gst_structure_set(gst_custom_meta_get_structure(meta), "a", G_TYPE_DOUBLE, a.a, "b", G_TYPE_DOUBLE, a.b,
@@ -47,7 +56,9 @@ void write_matrix(GstBuffer* buffer, const Matrix& m) {
 // What other elements do to the picture.
 gboolean transform_matrix(GstBuffer* to, GstCustomMeta* meta, GstBuffer*, GQuark type, gpointer data,
                           gpointer) {
-  Matrix m = read_matrix(meta);
+  const auto read = read_matrix(meta);
+  if (!read) return FALSE;
+  Matrix m = *read;
   if (GST_META_TRANSFORM_IS_COPY(type)) {
     if (static_cast<GstMetaTransformCopy*>(data)->region) return FALSE;
   } else if (GST_VIDEO_META_TRANSFORM_IS_SCALE(type)) {
@@ -79,7 +90,7 @@ void carry_matrix(const Affine& dst_from_src, const GstVideoInfo& in_caps, GstBu
     m.width = static_cast<int>(stored->width);
     m.height = static_cast<int>(stored->height);
   }
-  if (GstCustomMeta* before = gst_buffer_get_custom_meta(in, kMatrixMeta)) m = read_matrix(before);
+  if (const auto before = matrix_on(in)) m = *before;
   m.map = dst_from_src * m.map;
   write_matrix(out, m);
 }

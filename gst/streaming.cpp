@@ -55,6 +55,10 @@ void place_picture(GstCudaWarp* self, WarpParams& params, const FrameDesc& src, 
 GstFlowReturn begin(GstCudaWarp* self, GstBuffer* in, GstBuffer* out, std::unique_ptr<Work>& work) {
   Private* priv = self->priv;
   if (!priv->stream) return GST_FLOW_NOT_NEGOTIATED;
+  if (gst_buffer_get_size(in) == 0 && GST_BUFFER_FLAG_IS_SET(in, GST_BUFFER_FLAG_GAP)) {
+    gst_buffer_remove_all_memory(out);  // no picture, and none is expected
+    return GST_FLOW_OK;
+  }
   const GstVideoInfo &in_caps = priv->stream->in, &out_caps = priv->stream->out;
   const auto brought = input_picture(priv->stream->src, in_caps, in);
   if (const Error* why = error_of(brought)) return fail_in_turn(self, *why);

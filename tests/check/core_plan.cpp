@@ -85,6 +85,11 @@ GST_START_TEST(refuses_singular_maps) {
       ck_assert(check(params) && !check(params)->words.empty());
       assert_refused(params, kGray, kGray, "singular");
     }
+  // Whatever other factors round this to.
+  for (const double angle : {0.0, 30.0, 45.0})
+    for (const double scale : {1.0, 3.0, -0.7})
+      ck_assert(check({.angle = angle, .scale_y = scale, .shear_x = 0.1, .shear_y = 10}));
+  ck_assert(!check({.shear_x = 0.1, .shear_y = 10.001}));
   ck_assert(!check({}));
   ck_assert(!check({.angle = 1e9, .scale_x = -1e-6, .scale_y = 1e6, .shear_x = 3, .pivot_x = -8}));
 }

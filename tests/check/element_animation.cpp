@@ -273,6 +273,16 @@ GST_START_TEST(absurd_spin) {
 }
 GST_END_TEST;
 
+// What has no map is refused at every angle: `spin` comes to all of them.
+GST_START_TEST(singular_at_another_angle) {
+  Warp warp("angle=45 shear-x=0.1 shear-y=10 spin=-45");
+  assert_one_message(warp.bus(), GST_MESSAGE_WARNING, GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS,
+                     {"shear-y"});
+  warp.set_caps(kIn);
+  for (const guint64 n : {0, 7, 8, 9}) frame_at(warp, eighths(n));
+}
+GST_END_TEST;
+
 namespace {
 
 const std::string kSquare = "video/x-raw,width=80,height=80";
@@ -624,6 +634,7 @@ static Suite* suite() {
   tcase_add_test(tc, identity_matrix_replaces_spin);
   tcase_add_test(tc, spin_keeps_the_size);
   tcase_add_test(tc, absurd_spin);
+  tcase_add_test(tc, singular_at_another_angle);
   tcase_add_test(tc, every_controllable_property);
   tcase_add_test(tc, every_controller_at_once);
   tcase_add_test(tc, accurate_seeks);

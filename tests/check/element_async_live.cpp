@@ -195,6 +195,29 @@ GST_START_TEST(stop_with_frames_in_flight) {
 }
 GST_END_TEST;
 
+// A query in the stream's order drains, also while the element stops; pads that are not active let it pass.
+GST_START_TEST(stop_while_queried) {
+  Pipeline pipeline("", "angle=10 async-depth=4");
+  const ElementPtr warp = pipeline.named("warp");
+  GstPad* pad = gst_element_get_static_pad(warp.get(), "sink");
+  std::atomic<bool> done{false};
+  std::thread asking([&] {
+    while (!done) {
+      const QueryPtr query(gst_query_new_drain());
+      gst_pad_query(pad, query.get());
+    }
+  });
+  for (int run = 0; run < 60; ++run) {
+    pipeline.state(GST_STATE_PLAYING);
+    std::this_thread::sleep_for(std::chrono::milliseconds(2 + run % 7));
+    pipeline.state(GST_STATE_NULL);
+  }
+  done = true;
+  asking.join();
+  gst_object_unref(pad);
+}
+GST_END_TEST;
+
 // Every property that matters to frames in flight, and the statistics, from other threads.
 GST_START_TEST(storm) {
   Pipeline pipeline("", "framing=expand async-depth=2");
@@ -264,6 +287,7 @@ static Suite* suite() {
   tcase_add_test(tc, seek_without_flush);
   tcase_add_test(tc, many_seeks);
   tcase_add_test(tc, stop_with_frames_in_flight);
+  tcase_add_test(tc, stop_while_queried);
   tcase_add_test(tc, storm);
   tcase_add_test(tc, stats);
   return s;

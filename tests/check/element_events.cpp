@@ -216,6 +216,24 @@ GST_START_TEST(navigation_of_a_shared_event) {
 }
 GST_END_TEST;
 
+// A gap without a picture stays one.
+GST_START_TEST(gap_without_bytes) {
+  for (const char* properties : {"angle=17", "", "angle=17 async-depth=2"}) {
+    Warp warp(properties);
+    warp.set_caps(raw("GRAY8", 64, 48));
+    BufferPtr gap(gst_buffer_new());
+    GST_BUFFER_FLAG_SET(gap.get(), GST_BUFFER_FLAG_GAP);
+    GST_BUFFER_PTS(gap.get()) = 0;
+    ck_assert_int_eq(warp.push(std::move(gap)), GST_FLOW_OK);
+    gst_harness_push_event(warp.harness(), gst_event_new_eos());
+    const BufferPtr out(gst_harness_pull(warp.harness()));
+    ck_assert_uint_eq(gst_buffer_get_size(out.get()), 0);
+    ck_assert(GST_BUFFER_FLAG_IS_SET(out.get(), GST_BUFFER_FLAG_GAP));
+    ck_assert_uint_eq(GST_BUFFER_PTS(out.get()), 0);
+  }
+}
+GST_END_TEST;
+
 GST_START_TEST(flags_and_times) {
   constexpr GstBufferFlags kFlags[] = {GST_BUFFER_FLAG_CORRUPTED,  GST_BUFFER_FLAG_DECODE_ONLY,
                                        GST_BUFFER_FLAG_GAP,        GST_BUFFER_FLAG_DROPPABLE,
@@ -319,7 +337,9 @@ GST_START_TEST(qos) {
   for (const guint depth : {0, 2})
     for (const bool on : {true, false}) {
       Warp warp("angle=17");
-      g_object_set(warp.element(), "async-depth", depth, "qos", on, nullptr);
+      g_object_set(warp.element(), "async-depth", depth, nullptr);
+      if (!on)
+        g_object_set(warp.element(), "qos", FALSE, nullptr);  // as with other filters of video, it is on
       warp.set_caps(kIn);
       Arrivals arrivals(warp);
       push(warp, 0, 2);
@@ -492,7 +512,10 @@ void run(const std::string& description, int frames = 5) {
   if (const ElementPtr pipeline = pipeline_of(description)) run(pipeline.get(), description, frames);
 }
 
-const std::string kPlayed = " audio-sink=fakesink video-filter=\"" + kWarp + "\" video-sink=\"" + kEnd + "\"";
+std::string player_of(const std::string& file) {
+  return "playbin uri=file://" + file + " audio-sink=fakesink video-filter=\"" + kWarp + "\" video-sink=\"" +
+         kEnd + "\"";
+}
 
 // Five frames into a file; false where something is missing.
 bool record(const std::string& encoder, const std::string& muxer, const std::string& file) {
@@ -615,7 +638,7 @@ GST_START_TEST(behind_decoders) {
     run(chain({"filesrc location=" + file, "decodebin", kWarp, kEnd}));
     run(chain({"filesrc location=" + file, "decodebin", kWarp, "jpegenc", kEnd}));
     // Not playbin3, which in 1.22 stands still now and then, whatever its filter is.
-    run("playbin uri=file://" + file + kPlayed);
+    run(player_of(file));
   }
 }
 GST_END_TEST;
@@ -632,6 +655,7 @@ static Suite* suite() {
   tcase_add_test(tc, navigation_by_the_last_frame);
   tcase_add_test(tc, navigation_of_what_passes_through);
   tcase_add_test(tc, navigation_of_a_shared_event);
+  tcase_add_test(tc, gap_without_bytes);
   tcase_add_test(tc, flags_and_times);
   tcase_add_test(tc, events_in_order);
   tcase_add_test(tc, qos);

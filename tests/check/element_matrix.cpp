@@ -176,6 +176,37 @@ GST_START_TEST(matrix_is_kept) {
 GST_END_TEST;
 
 // Maps that another property makes too, byte for byte.
+// What somebody has made another thing of counts as none, and never are there two.
+GST_START_TEST(matrix_that_is_damaged) {
+  const std::string in = raw("GRAY8", 64, 48);
+  const char* const damages[] = {"x", "x, a=2.0",
+                                 "x, a=text, b=0.0, tx=0.0, c=0.0, d=1.0, ty=0.0, width=64, height=48",
+                                 "x, a=2.0, b=0.0, tx=0.0, c=0.0, d=1.0, ty=0.0, width=0, height=48",
+                                 "x, a=2.0, b=0.0, tx=0.0, c=0.0, d=1.0, ty=0.0, width=64.0, height=48.0"};
+  for (const char* properties : {"angle=180", ""})
+    for (const char* damage : damages) {
+      Warp warp(properties);
+      warp.set_caps(in);
+      BufferPtr buffer = buffer_of(noise(in), in);
+      for (int n = 0; n < 2; ++n) {
+        GstStructure* to = gst_custom_meta_get_structure(gst_buffer_add_custom_meta(buffer.get(), kMatrix));
+        GstStructure* from = gst_structure_from_string(damage, nullptr);
+        ck_assert(from);
+        gst_structure_foreach(
+            from,
+            [](GQuark field, const GValue* value, gpointer s) -> gboolean {
+              gst_structure_set_value(static_cast<GstStructure*>(s), g_quark_to_string(field), value);
+              return TRUE;
+            },
+            to);
+        gst_structure_free(from);
+      }
+      assert_near(matrix_of(warp.pass(std::move(buffer)).get(), 64, 48),
+                  *properties ? Map{-1, 0, 64, 0, -1, 48} : kSame, damage);
+    }
+}
+GST_END_TEST;
+
 GST_START_TEST(picture_moves) {
   const Matrix4 flip_in_depth = {-1, 0, 0, 0, 0, 1, 0, 0, 0, 0, -1, 0, 1, 0, 1, 1},
                 slant_in_depth = {1, 0, 0, 0, 0, 1, 0, 0, 0.5, 0.25, 1, 0, -0.25, -0.125, 0, 1};
@@ -368,6 +399,7 @@ static Suite* suite() {
   tcase_add_test(tc, letterbox_rounding);
   tcase_add_test(tc, matrix_goes_on);
   tcase_add_test(tc, matrix_is_kept);
+  tcase_add_test(tc, matrix_that_is_damaged);
   tcase_add_test(tc, picture_moves);
   tcase_add_test(tc, picture_moves_first);
   tcase_add_test(tc, picture_ends_passthrough);
