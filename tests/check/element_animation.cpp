@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Values of a moment: `spin`, controllers of every property that may have one, seeks; and all properties at
-// once by other threads.
+// Values of a moment: `spin`, controllers of every property that may have one; and all properties at once by
+// other threads.
 #include <algorithm>
 #include <atomic>
 #include <cstring>
@@ -9,10 +9,7 @@
 #include <map>
 #include <thread>
 
-#include <gst/controller/gstdirectcontrolbinding.h>
-#include <gst/controller/gstinterpolationcontrolsource.h>
-
-#include "element_util.h"
+#include "element_control.h"
 
 using namespace cudawarp::element;
 
@@ -24,10 +21,6 @@ constexpr GstClockTime kNone = GST_CLOCK_TIME_NONE;
 // Values that doubles hold exactly make times that do, and so angles.
 GstClockTime eighths(guint64 n) {
   return n * (GST_SECOND / 8);
-}
-
-double seconds(GstClockTime time) {
-  return static_cast<double>(time) / GST_SECOND;
 }
 
 BufferPtr buffer_at(GstClockTime time) {
@@ -75,26 +68,6 @@ int caps_events(const Warp& warp) {
     gst_event_unref(event);
   }
   return seen;
-}
-
-// `property` is `first` at stream time 0 and `last` at `end`; between them on a line, or `first` until then.
-void animate(GstElement* element, const char* property, double first, double last, GstClockTime end,
-             bool line) {
-  const GParamSpec* spec = g_object_class_find_property(G_OBJECT_GET_CLASS(element), property);
-  const bool by_share = G_IS_PARAM_SPEC_ENUM(spec);  // 0..1 of all values, also where it is called absolute
-  if (by_share) {
-    const double steps = G_PARAM_SPEC_ENUM(spec)->enum_class->n_values - 1;
-    first = (first + 0.25) / steps, last = (last + 0.25) / steps;
-  }
-  GstControlSource* source = gst_interpolation_control_source_new();
-  g_object_set(source, "mode", line ? GST_INTERPOLATION_MODE_LINEAR : GST_INTERPOLATION_MODE_NONE, nullptr);
-  gst_timed_value_control_source_set(GST_TIMED_VALUE_CONTROL_SOURCE(source), 0, first);
-  gst_timed_value_control_source_set(GST_TIMED_VALUE_CONTROL_SOURCE(source), end, last);
-  const auto bind = by_share ? gst_direct_control_binding_new : gst_direct_control_binding_new_absolute;
-  ck_assert_msg(
-      gst_object_add_control_binding(GST_OBJECT(element), bind(GST_OBJECT(element), property, source)),
-      "no binding for %s", property);
-  gst_object_unref(source);
 }
 
 // A value of any type that a controller can set.
@@ -373,158 +346,6 @@ GST_END_TEST;
 
 namespace {
 
-const std::string kGray = "video/x-raw,format=GRAY8,width=64,height=48,framerate=10/1";
-constexpr GstClockTime kTick = GST_SECOND / 10;
-
-struct Shown {
-  GstClockTime time = kNone;
-  Pixels pixels;
-};
-
-// A test picture, a filter, and whoever wants the frames.
-class Player {
- public:
-  explicit Player(const std::string& filter) {
-    GError* error = nullptr;
-    pipeline_.reset(gst_parse_launch(("videotestsrc pattern=zone-plate kx2=20 ky2=20 ! " + kGray + " ! " +
-                                      filter + " name=filter ! appsink name=sink sync=false max-buffers=2")
-                                         .c_str(),
-                                     &error));
-    ck_assert_msg(pipeline_ && !error, "%s", error ? error->message : "no pipeline");
-    bus_.reset(gst_element_get_bus(pipeline_.get()));
-    state(GST_STATE_PAUSED);
-  }
-  ~Player() {
-    state(GST_STATE_NULL);
-    assert_quiet(bus_.get());
-  }
-
-  ElementPtr named(const char* name) const {
-    return ElementPtr(gst_bin_get_by_name(GST_BIN(pipeline_.get()), name));
-  }
-  void state(GstState state) {
-    ck_assert_int_ne(gst_element_set_state(pipeline_.get(), state), GST_STATE_CHANGE_FAILURE);
-    if (state != GST_STATE_NULL)
-      ck_assert_int_eq(gst_element_get_state(pipeline_.get(), nullptr, nullptr, 20 * GST_SECOND),
-                       GST_STATE_CHANGE_SUCCESS);
-  }
-  void seek(double rate, int flags, GstClockTime start, GstClockTime stop) {
-    ck_assert(gst_element_seek(pipeline_.get(), rate, GST_FORMAT_TIME, static_cast<GstSeekFlags>(flags),
-                               GST_SEEK_TYPE_SET, static_cast<gint64>(start), GST_SEEK_TYPE_SET,
-                               static_cast<gint64>(stop)));
-    if (flags & GST_SEEK_FLAG_FLUSH) state(GST_STATE_PAUSED);
-  }
-  // Frames until there are so many, or until the end (of a segment).
-  std::vector<Shown> frames(size_t count) {
-    const ElementPtr sink = named("sink");
-    state(GST_STATE_PLAYING);
-    std::vector<Shown> all;
-    while (all.size() < count) {
-      GstSample* sample = nullptr;
-      g_signal_emit_by_name(sink.get(), "try-pull-sample", guint64{20 * GST_SECOND}, &sample);
-      if (!sample) break;
-      GstBuffer* buffer = gst_sample_get_buffer(sample);
-      all.push_back({GST_BUFFER_PTS(buffer), pixels_of(buffer, gst_sample_get_caps(sample))});
-      gst_sample_unref(sample);
-    }
-    return all;
-  }
-
- private:
-  ElementPtr pipeline_;
-  BusPtr bus_;
-};
-
-std::string warp_filter(const std::string& properties) {
-  return "cudawarp " + engine_properties() + " " + properties;
-}
-
-// The picture at an angle.
-Pixels picture(double angle) {
-  static const Pixels src = Player("identity").frames(1)[0].pixels;
-  Warp warp;
-  g_object_set(warp.element(), "angle", angle, nullptr);
-  warp.set_caps(kGray);
-  return warp(src);
-}
-
-void assert_ramp(const std::vector<Shown>& frames, const std::string& what) {
-  for (const Shown& frame : frames)
-    assert_same(frame.pixels, picture(9 * seconds(frame.time)),
-                what + " at " + std::to_string(seconds(frame.time)) + " s");
-}
-
-// 9 degrees a second, by a controller for 10 s or by a launch line for ever.
-void with_ramps(void (*test)(Player&, const std::string& what)) {
-  Player spun(warp_filter("spin=9"));
-  test(spun, "spin");
-  Player controlled(warp_filter(""));
-  animate(controlled.named("filter").get(), "angle", 0, 90, 10 * GST_SECOND, true);
-  test(controlled, "controller");
-}
-
-}  // namespace
-
-GST_START_TEST(accurate_seeks) {
-  with_ramps([](Player& player, const std::string& what) {
-    constexpr int kFlags = GST_SEEK_FLAG_FLUSH | GST_SEEK_FLAG_ACCURATE;
-    for (const double rate : {1.0, 2.0, 0.5}) {
-      player.seek(rate, kFlags, 5 * GST_SECOND, 10 * GST_SECOND);
-      const auto frames = player.frames(5);
-      ck_assert_uint_eq(frames.size(), 5);
-      ck_assert_uint_eq(frames[0].time, 5 * GST_SECOND);
-      assert_same(frames[0].pixels, picture(45), what + " at the seek's position");
-      assert_ramp(frames, what);
-      player.state(GST_STATE_PAUSED);
-    }
-    player.seek(1, kFlags, kTick, 10 * GST_SECOND);
-    assert_same(player.frames(1)[0].pixels, picture(0.9), what + " back");
-  });
-}
-GST_END_TEST;
-
-GST_START_TEST(reverse_seek) {
-  with_ramps([](Player& player, const std::string& what) {
-    player.seek(-1, GST_SEEK_FLAG_FLUSH | GST_SEEK_FLAG_ACCURATE, 4 * GST_SECOND, 5 * GST_SECOND);
-    const auto frames = player.frames(5);
-    ck_assert_uint_eq(frames.size(), 5);
-    ck_assert_uint_le(frames[0].time, 5 * GST_SECOND);
-    ck_assert_uint_lt(frames[4].time, frames[0].time);
-    assert_ramp(frames, what + " backwards");
-  });
-}
-GST_END_TEST;
-
-GST_START_TEST(segment_seeks) {
-  with_ramps([](Player& player, const std::string& what) {
-    player.seek(1, GST_SEEK_FLAG_FLUSH | GST_SEEK_FLAG_SEGMENT, 5 * GST_SECOND, 5 * GST_SECOND + 5 * kTick);
-    const auto first = player.frames(5);
-    ck_assert_uint_eq(first.size(), 5);
-    assert_ramp(first, what);
-    player.seek(1, GST_SEEK_FLAG_SEGMENT, GST_SECOND, GST_SECOND + 3 * kTick);
-    const auto second = player.frames(3);
-    ck_assert_uint_eq(second.size(), 3);
-    ck_assert_uint_eq(second[0].time, GST_SECOND);
-    assert_ramp(second, what);
-  });
-}
-GST_END_TEST;
-
-// A frame that began before the position has the angle of its own time, not that of before the seek.
-GST_START_TEST(seek_into_a_frame) {
-  with_ramps([](Player& player, const std::string& what) {
-    assert_ramp(player.frames(3), what);
-    player.state(GST_STATE_PAUSED);
-    player.seek(1, GST_SEEK_FLAG_FLUSH | GST_SEEK_FLAG_ACCURATE, 5 * GST_SECOND + kTick / 2, 10 * GST_SECOND);
-    const auto frames = player.frames(3);
-    ck_assert_uint_eq(frames.size(), 3);
-    assert_ramp(frames, what);
-  });
-}
-GST_END_TEST;
-
-namespace {
-
 // Sets a property to one of its values; some of `matrix`, `scale` and others are refused.
 void change(GObject* element, const GParamSpec* spec, guint32 random) {
   static constexpr double kNumbers[] = {0, 0.25, 0.5, 1, 2, -1};
@@ -637,10 +458,6 @@ static Suite* suite() {
   tcase_add_test(tc, singular_at_another_angle);
   tcase_add_test(tc, every_controllable_property);
   tcase_add_test(tc, every_controller_at_once);
-  tcase_add_test(tc, accurate_seeks);
-  tcase_add_test(tc, reverse_seek);
-  tcase_add_test(tc, segment_seeks);
-  tcase_add_test(tc, seek_into_a_frame);
   tcase_add_test(tc, storm_of_every_property);
   tcase_add_test(tc, changes_between_frames);
   return s;
