@@ -106,7 +106,10 @@ void set_forward(GstCudaWarp* self, const Affine& forward);
 
 // ---- gstcudawarp.cpp
 
-// The plan for a frame; null where there is none, and said so.
+// The plan for a frame, or why there is none.
+Expected<std::shared_ptr<const WarpPlan>> find_plan(GstCudaWarp* self, const WarpParams& params,
+                                                    const FrameDesc& src);
+// The same; null where there is none, and said so.
 std::shared_ptr<const WarpPlan> plan_for(GstCudaWarp* self, const WarpParams& params, const FrameDesc& src);
 
 }  // namespace cudawarp

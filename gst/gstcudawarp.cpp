@@ -221,11 +221,16 @@ static void complain(GstCudaWarp* self, const std::string& words) {
   GST_ELEMENT_ERROR(self, STREAM, FORMAT, ("%s", words.c_str()), (nullptr));
 }
 
-std::shared_ptr<const WarpPlan> cudawarp::plan_for(GstCudaWarp* self, const WarpParams& params,
-                                                   const FrameDesc& src) {
+Expected<std::shared_ptr<const WarpPlan>> cudawarp::find_plan(GstCudaWarp* self, const WarpParams& params,
+                                                              const FrameDesc& src) {
   FrameDesc dst = self->priv->stream->dst;
   dst.interlaced = src.interlaced;
-  const auto plan = self->priv->plans.get(params, src, dst);
+  return self->priv->plans.get(params, src, dst);
+}
+
+std::shared_ptr<const WarpPlan> cudawarp::plan_for(GstCudaWarp* self, const WarpParams& params,
+                                                   const FrameDesc& src) {
+  const auto plan = find_plan(self, params, src);
   if (const Error* why = error_of(plan)) {
     complain(self, why->words);
     return nullptr;

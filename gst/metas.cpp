@@ -17,6 +17,8 @@ constexpr double kSlack = 1e-6;  // pixels; what is this close to a side of a pi
 
 // ---- the matrix
 
+GType matrix_api = G_TYPE_INVALID;  // once the meta is registered
+
 struct Matrix {
   Affine map;
   int width = 0, height = 0;  // of the frame that it is from
@@ -36,14 +38,13 @@ std::optional<Matrix> read_matrix(GstCustomMeta* meta) {
 }
 
 std::optional<Matrix> matrix_on(GstBuffer* buffer) {
-  GstCustomMeta* meta = gst_buffer_get_custom_meta(buffer, kMatrixMeta);
-  return meta ? read_matrix(meta) : std::nullopt;
+  GstMeta* meta = gst_buffer_get_meta(buffer, matrix_api);
+  return meta ? read_matrix(reinterpret_cast<GstCustomMeta*>(meta)) : std::nullopt;
 }
 
 // Leaves one such meta on a buffer.
 void write_matrix(GstBuffer* buffer, const Matrix& m) {
-  while (GstCustomMeta* before = gst_buffer_get_custom_meta(buffer, kMatrixMeta))
-    gst_buffer_remove_meta(buffer, reinterpret_cast<GstMeta*>(before));
+  while (GstMeta* before = gst_buffer_get_meta(buffer, matrix_api)) gst_buffer_remove_meta(buffer, before);
   GstCustomMeta* meta = gst_buffer_add_custom_meta(buffer, kMatrixMeta);
   if (!meta) return;
   const Affine& a = m.map;
@@ -124,8 +125,7 @@ void carry_regions(GstObject* element, const Affine& map, const GstVideoInfo& ca
 
 bool is_moved_here(GType api) {
   return api == GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE || api == GST_VIDEO_CROP_META_API_TYPE ||
-         api == GST_VIDEO_AFFINE_TRANSFORMATION_META_API_TYPE || api == analytics_api() ||
-         api == gst_meta_get_info(kMatrixMeta)->api;
+         api == GST_VIDEO_AFFINE_TRANSFORMATION_META_API_TYPE || api == analytics_api() || api == matrix_api;
 }
 
 #if GST_CHECK_VERSION(1, 28, 0)
@@ -182,8 +182,9 @@ std::optional<Box> mapped_box(const Affine& map, double x, double y, double widt
 void register_matrix_meta() {
   static const gchar* tags[] = {GST_META_TAG_VIDEO_STR, GST_META_TAG_VIDEO_SIZE_STR,
                                 GST_META_TAG_VIDEO_ORIENTATION_STR, nullptr};
-  if (!gst_meta_get_info(kMatrixMeta))
-    gst_meta_register_custom(kMatrixMeta, tags, transform_matrix, nullptr, nullptr);
+  const GstMetaInfo* info = gst_meta_get_info(kMatrixMeta);
+  if (!info) info = gst_meta_register_custom(kMatrixMeta, tags, transform_matrix, nullptr, nullptr);
+  matrix_api = info->api;
 }
 
 bool is_copied(const GstMeta* meta, bool by_base_class) {

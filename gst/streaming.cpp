@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "element.h"
-#include "geometry.h"
 #include "metas.h"
 #include "trace.h"
 
@@ -38,7 +37,7 @@ void place_picture(GstCudaWarp* self, WarpParams& params, const FrameDesc& src, 
   auto map = picture_map(in);
   if (const Affine* picture = std::get_if<Affine>(&map)) {
     params.picture = *picture;
-    if (*picture == Affine{} || dst_from_src(params, src, priv->stream->dst)) {
+    if (*picture == Affine{} || !error_of(find_plan(self, params, src))) {
       priv->bad_picture.clear();
       return;
     }
